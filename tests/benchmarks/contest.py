@@ -54,7 +54,7 @@ def contest(
             if number >= warm_up:
                 times[name].append(seconds)
                 computed[name].append(spent)
-                peaks[name] = max(peaks[name], _peak_mib())
+                peaks[name] = max(peaks[name], peak_mib())
     return {
         name: Cost(
             statistics.median(times[name]),
@@ -164,7 +164,8 @@ def forget_peak() -> None:
         pass  # then the peak is that of the whole run so far
 
 
-def _peak_mib() -> float:
+def peak_mib() -> float:
+    """Return the most memory that this process has held since it was forgotten."""
     try:
         for line in Path("/proc/self/status").read_text().splitlines():
             if line.startswith("VmHWM:"):
