@@ -1,6 +1,6 @@
-"""Newer libraries beside ours: search by words, late interaction, vectors of texts.
+"""Newer libraries beside ours: search by words, and vectors of texts.
 
-Run: ``PYTHONPATH=. .venv/bin/python tests/benchmarks/bench_opponents.py``; ``TASKS="words tokens"``
+Run: ``PYTHONPATH=. .venv/bin/python tests/benchmarks/bench_opponents.py``; ``TASKS="words bags"``
 names some, ``THREADS=2`` gives two threads to those that use them. Each turn is a process of
 its own, which reads the data, makes an index and asks it, both once before on a part of the texts;
 seconds are those of the processor, with more threads those of the clock. Memory is the most that
@@ -8,9 +8,7 @@ the process held while it made and asked; rates are medians of TURNS (3).
 
 words   abstracts of runs/corpus/acl, contexts of its test split ask for the first 10. bm25s and
         bm25q leave out stop words unless the row says "all words", and run by numba
-made    as many made abstracts as PAPERS, 50,000, and 30 words of some that follow one another
-tokens  the states that MiniLM has of 600 abstracts, of which all are ranked; candidates: the
-        first 100 by BM25, as ours is made for
+made    as many made abstracts as PAPERS, 30,000, and 30 words of some that follow one another
 bags    vectors by a token bag (BAG) that ``mpbert distil`` made of MiniLM on this corpus, and by a
         table (STATIC) that model2vec made of it: ``distill(MINILM, pca_dims=256)``
 onnx    vectors by the encoder of incite-app. Its class makes the batches; the session of ONNX is
@@ -34,15 +32,14 @@ from contest import forget_peak, peak_mib, print_row
 from opponents import TASKS, THREADS, Data
 
 TURNS, FEW = int(os.environ.get("TURNS", "3")), 200
-MODULES = {"fast-plaid": "fast_plaid", "incite-app": "incite"}
+MODULES = {"incite-app": "incite"}
 
 
 def turn(task: str, number: int, folder: Path) -> None:
     """Print texts and queries a second, the most MiB, recall, and the rows that were found."""
     read, ours, peers = TASKS[task]
     data, make = read(folder), [ours, *(peer[-1] for peer in peers)][number]
-    few = FEW if isinstance(data.queries[0], str) else len(data.texts)
-    make(Data(data.texts[:few], []))(data.queries[:10])
+    make(Data(data.texts[:FEW], []))(data.queries[:10])
     clock = time.process_time if THREADS == 1 else time.perf_counter
     forget_peak()
     start = clock()
@@ -81,7 +78,7 @@ def compare(task: str, folder: Path) -> None:
             continue
         made, asked, _ = (a / b for a, b in zip(rates[0], rates[number], strict=True))
         print_row(
-            f"{task}, {THREADS} threads",
+            f"{task}, threads {THREADS}",
             f"{name} {version(name)}{says}",
             ">= 1",
             f"made {made:.2f}, asked {asked:.2f}",

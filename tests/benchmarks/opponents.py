@@ -2,7 +2,6 @@
 
 import json
 import os
-import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
@@ -15,10 +14,8 @@ from mpbert.corpus.store import CITING_FIRST, CorpusStore
 from mpbert.retrieval.ranking import top_k
 
 CORPUS, FIRST, QUERIES = Path("runs/corpus/acl"), 10, 1000
-TOKEN_PAPERS, TOKEN_QUERIES, LIMITS, CANDIDATES = 600, 60, (200, 48), 100
-MINILM, CITATION = "sentence-transformers/all-MiniLM-L6-v2", "incite-app/minilm-citation-v4"
 THREADS = int(os.environ.get("THREADS", "1"))
-Ask = Callable[[Sequence[Any]], np.ndarray]
+Ask = Callable[[Sequence[str]], np.ndarray]
 """Queries -> (Q, FIRST) rows."""
 
 
@@ -26,8 +23,8 @@ Ask = Callable[[Sequence[Any]], np.ndarray]
 class Data:
     """What is indexed, what asks, and the rows that answer, if they are known."""
 
-    texts: Sequence[Any]
-    queries: Sequence[Any]
+    texts: Sequence[str]
+    queries: Sequence[str]
     cited: list[set[int]] | None = None
 
 
@@ -54,7 +51,7 @@ def made(folder: Path) -> Data:
     from bench_library import write_papers
 
     if not (folder / "papers.json").exists():
-        write_papers(folder / "papers.json", int(os.environ.get("PAPERS", "50000")), 0)
+        write_papers(folder / "papers.json", int(os.environ.get("PAPERS", "30000")), 0)
     with (folder / "papers.json").open(encoding="utf-8") as file:
         texts = [f"{paper['title']}. {paper['abstract']}" for paper in map(json.loads, file)]
     rng = np.random.default_rng(3)
@@ -64,29 +61,7 @@ def made(folder: Path) -> Data:
     return Data(texts, [" ".join(each[start : start + 30]) for each, start in pairs])
 
 
-def states(folder: Path) -> Data:
-    """Return (T, D) states of papers; those of queries, each with the papers that it ranks."""
-    if not (folder / "texts.npz").exists():
-        from mpbert.methods.late_interaction.states import LastStates
-        from mpbert.pretrained.encoder import PretrainedEncoder
-        from mpbert.pretrained.folders import folder_of
-        from mpbert.pretrained.models import load
-
-        given = abstracts(TOKEN_PAPERS, TOKEN_QUERIES)
-        encoder = PretrainedEncoder(
-            *load(str(folder_of(MINILM)), "none", 0, 0, list), "mean", 8192, False
-        )
-        for name, limit in zip(("texts", "queries"), LIMITS, strict=True):
-            found = LastStates(encoder, getattr(given, name), limit, name)
-            every, offsets = found.of(np.arange(len(found.offsets) - 1))
-            np.savez(folder / name, states=every.half().numpy(), offsets=offsets)
-        np.save(folder / "near.npy", words(given, CANDIDATES)(given.queries))
-    read = [np.load(folder / f"{name}.npz") for name in ("texts", "queries")]
-    texts, queries = (np.split(file["states"], file["offsets"][1:-1]) for file in read)
-    return Data(texts, list(zip(queries, np.load(folder / "near.npy"), strict=True)))
-
-
-def words(data: Data, first: int = FIRST) -> Ask:
+def words(data: Data) -> Ask:
     import pyarrow as pa
 
     from mpbert.corpus.bags import count_matrix
@@ -95,7 +70,7 @@ def words(data: Data, first: int = FIRST) -> Ask:
 
     texts = pa.array(data.texts, pa.large_string())
     index = LexicalIndex(Bm25(), *count_matrix(texts, stemmed=True))
-    return lambda queries: index.search(queries, first, np.full(len(queries), -1))[0]
+    return lambda queries: index.search(queries, FIRST, np.full(len(queries), -1))[0]
 
 
 def bm25s(library: str, stop_words: str | None, **settings: Any) -> Make:
@@ -145,51 +120,6 @@ def tantivy(data: Data) -> Ask:
     return ask
 
 
-def max_sim(nearest: bool) -> Make:
-    def make(data: Data) -> Ask:
-        import torch
-
-        from mpbert.foundation.ragged import offsets_of, ranges
-        from mpbert.methods.late_interaction.states import max_sim
-
-        torch.set_num_threads(THREADS)
-        offsets = offsets_of(np.array([len(each) for each in data.texts]))
-        held = torch.from_numpy(np.concatenate(data.texts))
-
-        def best(query: np.ndarray, rows: np.ndarray) -> np.ndarray:
-            sizes = offsets[rows + 1] - offsets[rows]
-            states = held[torch.from_numpy(ranges(offsets[rows], sizes))].float()
-            scores = max_sim(torch.from_numpy(query).float(), states, offsets_of(sizes))
-            return rows[top_k(scores[None], FIRST, np.array([-1]))[0][0]]
-
-        every = np.arange(len(data.texts))
-        return lambda queries: np.stack(
-            [best(query, np.sort(near) if nearest else every) for query, near in queries]
-        )
-
-    return make
-
-
-def fast_plaid(nearest: bool) -> Make:
-    def make(data: Data) -> Ask:
-        import torch
-        from fast_plaid.search import FastPlaid
-
-        torch.set_num_threads(THREADS)
-        index = FastPlaid(tempfile.mkdtemp(), device="cpu")
-        index.create([torch.from_numpy(each).float() for each in data.texts])
-
-        def ask(queries: Sequence[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
-            subset = [near.tolist() for _, near in queries] if nearest else None
-            asked = [torch.from_numpy(query).float() for query, _ in queries]
-            found = index.search(asked, FIRST, subset=subset, show_progress=False)
-            return np.array([[row for row, _ in each] for each in found])
-
-        return ask
-
-    return make
-
-
 def by_vectors(encoder: Callable[[], Embed]) -> Make:
     """Return what embeds texts, and then queries, whose largest inner products count."""
 
@@ -237,7 +167,7 @@ def citation() -> Embed:
     from mpbert.pretrained.sentence_encoder import SentenceEncoder
 
     torch.set_num_threads(THREADS)
-    return SentenceEncoder(folder_of(CITATION)).encode
+    return SentenceEncoder(folder_of("incite-app/minilm-citation-v4")).encode
 
 
 def incite() -> Embed:
@@ -267,8 +197,6 @@ LEXICAL = [
 TASKS: dict[str, tuple[Callable[[Path], Data], Make, list[tuple[str, str, Make]]]] = {
     "words": (lambda _: abstracts(), words, LEXICAL),
     "made": (made, words, LEXICAL),
-    "tokens": (states, max_sim(False), [("fast-plaid", "", fast_plaid(False))]),
-    "candidates": (states, max_sim(True), [("fast-plaid", "", fast_plaid(True))]),
     "bags": (lambda _: abstracts(), by_vectors(bag), [("model2vec", "", by_vectors(static))]),
     "onnx": (
         lambda _: abstracts(100, 50),
