@@ -143,10 +143,10 @@ def _above(path: Path) -> Iterator[Path]:
 
 def _beside(folder: Path, suffix: str) -> list[Path]:
     try:
-        names = sorted(os.listdir(folder))
+        names = sorted(name for name in os.listdir(folder) if name.endswith(suffix))
     except OSError:
         return []
-    return [real(folder / name) for name in names if name.endswith(suffix)][:_MOST_FILES]
+    return [real(folder / name) for name in names[:_MOST_FILES]]
 
 
 def _bibliography(name: str, folders: list[Path], texts: EditorTexts) -> Path:

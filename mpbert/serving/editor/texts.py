@@ -3,7 +3,7 @@
 import os
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 
@@ -75,11 +75,14 @@ class EditorTexts:
 
     buffers: Mapping[Path, Buffer]
     disk: DiskTexts
+    _found: dict[Path, str | None] = field(default_factory=dict)
 
     def text(self, path: Path) -> str | None:
         """Return the text of a file; None where there is none."""
-        buffer = self.buffers.get(real(path))
-        return self.disk.text(path) if buffer is None else buffer.text
+        if path not in self._found:
+            buffer = self.buffers.get(real(path))
+            self._found[path] = self.disk.text(path) if buffer is None else buffer.text
+        return self._found[path]
 
     def uri(self, path: Path) -> str:
         """Return the address of a file, as the editor writes it where the file is open."""
