@@ -46,27 +46,29 @@ def run(config: Config) -> None:
     from mpbert.corpus.formats.mixed import MERGED
     from mpbert.recommending.arrivals import arrivals
     from mpbert.recommending.changes import removed, with_arrivals
-    from mpbert.recommending.directory import change_index, read_index
+    from mpbert.recommending.directory import IndexData, change_index
     from mpbert.recommending.encoders import encoder_of_index
+    from mpbert.recommending.index_manifest import read_index_manifest
     from mpbert.recommending.library import read_library, reader_name, told_counts
     from mpbert.recommending.near import check_reached, read_stored
     from mpbert.recommending.tables import IndexTables
 
     if config.store:
         check_reached(config.index, config.store)
-    data = read_index(config.index)
+    read_index_manifest(config.index)
     counts: Counter[str] = Counter()
     reader = reader_name(config.papers, config.reader, counts)
     papers = read_library(config.papers, reader, OwnProcesses(), counts, config.grobid or "")
     if config.prune:
         _check_whole(config.papers, counts)
-    encoder = encoder_of_index(config.index, data)
     absent: list[str] = []
 
-    def change(tables: IndexTables) -> tuple[IndexTables, dict[str, Any]]:
-        found = arrivals(tables, papers, counts, config.update, reader in MERGED)
-        result = with_arrivals(tables, found, encoder, counts)
-        absent[:] = found.absent
+    def change(data: IndexData) -> tuple[IndexTables, dict[str, Any]]:
+        encoder = encoder_of_index(config.index, data)
+        found = arrivals(data.tables, papers, counts, config.update, reader in MERGED)
+        result = with_arrivals(data.tables, found, encoder, counts)
+        if config.prune or config.update:
+            absent[:] = found.absent()
         if config.prune and absent:
             result = removed(result, absent, counts)
         return result, {"command": "add", **{name: n for name, n in sorted(counts.items()) if n}}
@@ -83,7 +85,7 @@ def run(config: Config) -> None:
     )
     for line in told_counts(counts):
         print(line)
-    if absent and (config.prune or config.update):
+    if absent:
         said = "removed" if config.prune else "--prune removes them"
         print(f"{len(absent):,} of the index not in {config.papers}, {said}: {listed(absent, 20)}")
 

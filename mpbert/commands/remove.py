@@ -30,16 +30,16 @@ def run(config: Config) -> None:
     :raises StoreUnavailableError: the store does not answer; before the change nothing is changed.
     """
     from mpbert.recommending.changes import removed
-    from mpbert.recommending.directory import change_index
+    from mpbert.recommending.directory import IndexData, change_index
     from mpbert.recommending.near import check_reached, read_stored
     from mpbert.recommending.tables import IndexTables
 
     if config.store:
         check_reached(config.index, config.store)
 
-    def change(tables: IndexTables) -> tuple[IndexTables, dict[str, Any]]:
+    def change(data: IndexData) -> tuple[IndexTables, dict[str, Any]]:
         counts: Counter[str] = Counter()
-        result = removed(tables, config.paper_ids, counts)
+        result = removed(data.tables, config.paper_ids, counts)
         return result, {"command": "remove", **counts}
 
     total = change_index(config.index, change)

@@ -1,16 +1,18 @@
-"""Numbers on disk that grow, and are mapped in the end: memory does not grow with them."""
+"""Arrays that memory does not hold: numbers on disk that grow, and slices that are worked out."""
 
 import math
 import mmap
 import os
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import IO, Any
 
 import numpy as np
 
 from mpbert.foundation.errors import OutputError
+
+_BYTES = 1 << 24  # of a block of an array
 
 
 class Numbers:
@@ -76,11 +78,57 @@ def _told() -> Iterator[None]:
         ) from error
 
 
-def release(array: np.ndarray) -> None:
+class Lazy:
+    """An array of which a slice is worked out when it is asked for.
+
+    :param part: from first and end of a slice of the first axis to that slice.
+    :param sources: arrays that it reads.
+    """
+
+    def __init__(
+        self,
+        shape: tuple[int, ...],
+        dtype: np.dtype,
+        part: Callable[[int, int], np.ndarray],
+        sources: "Sequence[np.ndarray | Lazy]",
+    ) -> None:
+        self.shape, self.dtype, self._part, self.sources = shape, np.dtype(dtype), part, sources
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __getitem__(self, asked: int | slice) -> Any:
+        if not isinstance(asked, slice):
+            return self._part(asked, asked + 1)[0]
+        first, end, _ = asked.indices(len(self))
+        return self._part(first, max(first, end))
+
+
+def blocks(array: np.ndarray | Lazy) -> Iterator[np.ndarray]:
+    """Yield all of an array, some rows at a time; what was read of a mapped one is given back."""
+    row = array.dtype.itemsize * math.prod(array.shape[1:])
+    step = max(_BYTES // max(row, 1), 1)
+    for first in range(0, len(array), step):
+        yield array[first : first + step]
+        release(array)
+
+
+def mapped(array: Lazy) -> np.ndarray:
+    """Return an array, worked out once."""
+    numbers = Numbers(array.dtype)
+    for block in blocks(array):
+        numbers.extend(block)
+    return numbers.array()
+
+
+def release(array: "np.ndarray | Lazy") -> None:
     """Give back the memory of the pages of a mapped array that were read; it can be read again.
 
     Without this, pages that are read once stay until memory is short.
     """
+    if isinstance(array, Lazy):
+        for source in array.sources:
+            release(source)
     owner: object = array
     while isinstance(owner, np.ndarray):
         owner = owner.base

@@ -14,6 +14,7 @@ import shutil
 import sys
 import time
 from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -151,7 +152,7 @@ def write_manifest(
         "mpbert": mpbert.__version__,
         **identity_of(command, config, inputs),
         "counts": counts,
-        "files": {p.relative_to(directory).as_posix(): fingerprint(p) for p in files},
+        "files": _fingerprints(directory, files),
     }
     (directory / MANIFEST).write_bytes(sealed(manifest))
 
@@ -164,9 +165,16 @@ def replace_manifest(directory: Path, counts: dict[str, Any], folders: list[str]
     files = sorted(p for name in folders for p in (directory / name).rglob("*") if p.is_file())
     manifest = read_manifest(directory) | {
         "counts": counts,
-        "files": {p.relative_to(directory).as_posix(): fingerprint(p) for p in files},
+        "files": _fingerprints(directory, files),
     }
     replace_file(directory / MANIFEST, sealed(manifest))
+
+
+def _fingerprints(directory: Path, files: list[Path]) -> dict[str, str]:
+    """Return the checksums of files by their names; as many are read at once as there are cores."""
+    names = [path.relative_to(directory).as_posix() for path in files]
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        return dict(zip(names, pool.map(fingerprint, files), strict=True))
 
 
 def read_manifest(directory: Path) -> dict[str, Any]:

@@ -5,6 +5,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
 from mpbert.foundation.errors import Terminated
@@ -45,6 +46,21 @@ def keep_few_kernels() -> None:
     """
     for name in ("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "LRU_CACHE_CAPACITY"):
         os.environ.setdefault(name, "64")
+
+
+@contextmanager
+def done_beside(check: Callable[..., None], *asked: object) -> Iterator[Callable[[], None]]:
+    """Let a check run in another thread beside the block; what is yielded waits for its result.
+
+    Where the block fails and so does the check, that is why.
+    """
+    with ThreadPoolExecutor(1) as beside:
+        checked = beside.submit(check, *asked)
+        try:
+            yield checked.result
+        except Exception:
+            checked.result()
+            raise
 
 
 @contextmanager

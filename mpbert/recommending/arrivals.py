@@ -26,6 +26,7 @@ from mpbert.recommending.copies import (
     without_copies,
 )
 from mpbert.recommending.dois import doi_of
+from mpbert.recommending.id_rows import IdRows
 from mpbert.recommending.likely_texts import may_be
 from mpbert.recommending.published import DOI, doi_at, published_of
 from mpbert.recommending.tables import IndexTables, digest
@@ -50,19 +51,26 @@ class Arrival:
 class Arrivals:
     """Papers by what is to be done with them.
 
+    :param ids: of the index.
     :param new: of no paper of the index; ``changed`` replace one, by its row.
-    :param there: are in the index already; ``absent`` are ids of the index that none is of.
+    :param there: are in the index already; ``met`` are rows of the index that some are of.
     """
 
+    ids: IdRows
     new: dict[str, CleanPaper] = field(default_factory=dict)
     changed: dict[int, Arrival] = field(default_factory=dict)
     there: dict[str, CleanPaper] = field(default_factory=dict)
-    absent: list[str] = field(default_factory=list)
+    met: set[int] = field(default_factory=set)
 
     def papers(self) -> list[Arrival]:
         """Return what is to be written: new papers, then changed ones."""
         new = [Arrival(paper, digest_of(paper)) for paper in self.new.values()]
         return new + list(self.changed.values())
+
+    def absent(self) -> list[str]:
+        """Return the ids of the index that no paper is of."""
+        rows = np.arange(len(self.ids.ids))
+        return self.ids.ids.take(np.delete(rows, list(self.met))).tolist()
 
 
 def arrivals(
@@ -81,15 +89,15 @@ def arrivals(
     :param drops_labels: whether a record that lacks a tag or a collection of the index has changed.
     :raises CorpusError: an id occurs twice; or is in the index with another record.
     """
-    known = _Indexed(tables, drops_labels)
+    known = _Indexed(tables, papers, drops_labels)
     papers = without_copies(papers, counts, known.row_of)
     same = known.copies(papers) if merges else {}
-    found = Arrivals()
+    found = Arrivals(known.ids)
     others: dict[str, None] = {}  # ids with other records
-    met: set[int | None] = set()
     for paper in _own_first(papers, same):
         row = known.row_of.get(same.get(paper.paper_id, paper.paper_id))
-        met.add(row)
+        if row is not None:
+            found.met.add(row)
         if row is None:
             _check_once(paper.paper_id, found.new)
             found.new[paper.paper_id] = paper
@@ -113,7 +121,6 @@ def arrivals(
             f"pass --update to replace what is there, or give the new record another id"
         )
     counts["papers_replaced"] += len(others)
-    found.absent = [paper_id for paper_id, row in known.row_of.items() if row not in met]
     return found
 
 
@@ -126,15 +133,18 @@ def _check_once(paper_id: str, earlier: Container[str]) -> None:
 
 
 class _Indexed:
-    """The papers of an index.
+    """The papers of an index that others may be.
 
-    :ivar row_of: row of each id.
+    :ivar row_of: row of each id that another has, or a copy of another.
     """
 
-    def __init__(self, tables: IndexTables, drops_labels: bool) -> None:
+    def __init__(
+        self, tables: IndexTables, papers: Sequence[CleanPaper], drops_labels: bool
+    ) -> None:
         self._papers, self._bodies = tables.papers, tables.bodies
         self._drops_labels = drops_labels
-        self.row_of = {paper_id: row for row, paper_id in enumerate(tables.papers["paper_id"])}
+        self.ids = IdRows(tables.papers["paper_id"])
+        self.row_of = self.ids.find(paper.paper_id for paper in papers)
         self._digests = tables.papers["digest"]
 
     def copies(self, papers: Sequence[CleanPaper]) -> dict[str, str]:
@@ -149,6 +159,7 @@ class _Indexed:
             linker.begin()
             for paper in group.values():
                 linker.add(paper.paper_id, Identifiers(doi=doi_of_paper(paper), title=paper.title))
+        self.row_of |= self.ids.find(linker.same.values())
         return {
             other: paper_id
             for other, paper_id in linker.same.items()

@@ -19,8 +19,6 @@ from mpbert.recommending.citation_keys import citation_keys
 from mpbert.recommending.column_making import empty_table, lists_of_rows, table_of
 from mpbert.recommending.columns import ColumnTable
 from mpbert.recommending.encoders import IndexEncoder
-from mpbert.recommending.growing_tables import interleaved
-from mpbert.recommending.id_rows import IdRows
 from mpbert.recommending.matching import PapersByToken
 from mpbert.recommending.paper_rows import (
     bodies_table,
@@ -31,6 +29,7 @@ from mpbert.recommending.paper_rows import (
     texts_read,
 )
 from mpbert.recommending.published import rows_of_other_ids
+from mpbert.recommending.splicing import Runs
 from mpbert.recommending.tables import BODIES, CONTEXTS, PAPERS, IndexTables
 from mpbert.vectors.matches import TokenWeights
 
@@ -51,13 +50,15 @@ def with_arrivals(
         return tables
     new = [each.paper for each in written]
     source, row_of = _places(tables.papers, [p.paper_id for p in new], found.changed)
-    added_rows = papers_table(new, [e.digest for e in written], _keys_of(new, tables.papers))
-    table = interleaved(tables.papers, added_rows, source, PAPERS)
+    runs = Runs.of(source)
+    added_rows = papers_table(new, [e.digest for e in written], _keys_of(found, tables.papers))
     there = list(found.there.values())
     wanted = (
         i for p in (*there, *new) for each in ([p.paper_id], *(c for _, c in p.cited)) for i in each
     )
-    rows = IdRows(table["paper_id"]).find(wanted)
+    rows = {paper_id: int(row_of[row]) for paper_id, row in found.ids.find(wanted).items()}
+    is_new = np.flatnonzero(source < 0).tolist()
+    rows |= {new[-1 - source[row]].paper_id: row for row in is_new}
     vectors, matches = _read(new, encoder, tables.matches, source)
     counts["papers_added"] += len(found.new)
     new_rows = {paper_id: rows[paper_id] for paper_id in found.new}
@@ -67,14 +68,14 @@ def with_arrivals(
     ]
     contexts = [*before, contexts_table(new, rows, rows, counts)]
     counts["citing_sentences_added"] = sum(table.num_rows for table in contexts[1:])
-    bodies, both = tables.bodies, _of_both(source, len(row_of))
+    bodies = tables.bodies
     return IndexTables(
-        table,
+        runs.table(tables.papers, added_rows),
         merged_contexts(ColumnTable.joined(contexts)),
-        np.concatenate([np.asarray(tables.vectors), vectors])[both],
+        runs.array(tables.vectors, vectors),
         matches,
-        None if bodies is None else interleaved(bodies, bodies_table(new), source, BODIES),
-        np.append(tables.origins(), np.full(len(new), -1))[both],
+        None if bodies is None else runs.table(bodies, bodies_table(new)),
+        runs.array(tables.origins(), np.full(len(new), -1))[:],
     )
 
 
@@ -98,11 +99,6 @@ def _places(
     return source, row_of
 
 
-def _of_both(source: np.ndarray, num_old: int) -> np.ndarray:
-    """Return the rows of a table in which new rows stand behind old ones."""
-    return np.where(source < 0, num_old - 1 - source, source)
-
-
 def _read(
     papers: Sequence[CleanPaper],
     encoder: IndexEncoder,
@@ -119,7 +115,8 @@ def _read(
         return vectors, None
     weights = [encoder.weigh_paper(*paper) for paper in read]
     together = TokenWeights.joined([matches.by_paper(), *weights])
-    return vectors, PapersByToken.of(together.take(_of_both(source, len(matches))))
+    rows = np.where(source < 0, len(matches) - 1 - source, source)
+    return vectors, PapersByToken.of(together.take(rows))
 
 
 def removed(tables: IndexTables, paper_ids: Sequence[str], counts: Counter[str]) -> IndexTables:
@@ -154,25 +151,22 @@ def without(tables: IndexTables, gone: Collection[str], counts: Counter[str]) ->
     citing = tables.contexts["citing_row"][row_numbers(np.diff(offsets))]
     counts["papers_removed"] += int((~is_kept).sum())
     counts["citations_by_others_removed"] += int((is_kept[citing] & ~is_kept[cited]).sum())
-    papers = interleaved(tables.papers, empty_table(PAPERS), kept, PAPERS)
-    matches = tables.matches
-    if matches is not None:
-        matches = PapersByToken.of(matches.by_paper().take(kept))
-    bodies = tables.bodies
-    if bodies is not None:
-        bodies = interleaved(bodies, empty_table(BODIES), kept, BODIES)
-    vectors, origin = np.asarray(tables.vectors)[kept], tables.origins()[kept]
-    return IndexTables(papers, contexts, vectors, matches, bodies, origin)
+    runs = Runs.of(kept)
+    matches, bodies = tables.matches, tables.bodies
+    return IndexTables(
+        runs.table(tables.papers, empty_table(PAPERS)),
+        contexts,
+        runs.array(tables.vectors, tables.vectors[:0]),
+        None if matches is None else PapersByToken.of(matches.by_paper().take(kept)),
+        None if bodies is None else runs.table(bodies, empty_table(BODIES)),
+        tables.origins()[kept],
+    )
 
 
-def _keys_of(papers: Sequence[CleanPaper], old: ColumnTable) -> list[str]:
-    """Return the key of each paper; one that replaces another keeps its key."""
-    rows = IdRows(old["paper_id"]).find(paper.paper_id for paper in papers)
-    held = {paper_id: old["key"][row] for paper_id, row in rows.items()}
-    fresh = [keyless(paper) for paper in papers if paper.paper_id not in held]
-    made = citation_keys(fresh, old["key"])
-    held |= zip([paper.paper_id for paper in fresh], made, strict=True)
-    return [held[paper.paper_id] for paper in papers]
+def _keys_of(found: Arrivals, old: ColumnTable) -> list[str]:
+    """Return the key of each paper that is written; one that replaces another keeps its key."""
+    made = citation_keys(list(map(keyless, found.new.values())), old["key"])
+    return made + [old["key"][row] for row in found.changed]
 
 
 def _staying(tables: IndexTables, changed: dict[int, Arrival]) -> np.ndarray:

@@ -11,11 +11,11 @@ from typing import Any, Union
 import numpy as np
 
 from mpbert.foundation.errors import IndexFormatError
-from mpbert.foundation.growing_arrays import release
+from mpbert.foundation.growing_arrays import Lazy, release
 from mpbert.foundation.ragged import offsets_of, taken_rows
 
 _BLOCK, _BYTES = 1 << 14, 1 << 22  # texts that are read at once, and their bytes
-Column = Union[np.ndarray, "TextColumn", "ListColumn"]
+Column = Union[np.ndarray, Lazy, "TextColumn", "ListColumn"]
 TEXT = "text"  # kind of a column of texts; others are kinds of numpy, of a number or bytes
 INT32, SHA256 = "<i4", "V32"
 TEXTS, ROWS, CODES = "texts", "rows", "codes"
@@ -30,9 +30,10 @@ class TextColumn:
     :param letters: (M,) uint8, UTF-8 of all texts, one after another.
     """
 
-    def __init__(self, offsets: np.ndarray, letters: np.ndarray) -> None:
+    def __init__(self, offsets: np.ndarray, letters: np.ndarray | Lazy) -> None:
         self.offsets, self.letters = offsets, letters
-        self._view, self._bounds = memoryview(letters), memoryview(offsets)  # fast to read one of
+        self._view = memoryview(letters) if isinstance(letters, np.ndarray) else letters
+        self._bounds = memoryview(offsets)  # fast to read one of
 
     @classmethod
     def of(cls, texts: Sequence[str]) -> "TextColumn":
@@ -107,6 +108,11 @@ class TextColumn:
         """(N,) bytes of each text."""
         return np.diff(self.offsets)
 
+    @property
+    def elements(self) -> np.ndarray:
+        """What rows are made of."""
+        return self.letters
+
 
 class ListColumn:
     """A column of lists.
@@ -135,6 +141,11 @@ class ListColumn:
         offsets, places = taken_rows(self.offsets, rows)
         return ListColumn(offsets, taken(self.values, places))
 
+    @property
+    def elements(self) -> "np.ndarray | TextColumn":
+        """What rows are made of."""
+        return self.values
+
 
 class ColumnTable:
     """Columns of one length.
@@ -144,6 +155,7 @@ class ColumnTable:
 
     def __init__(self, columns: Mapping[str, Column]) -> None:
         self._columns = dict(columns)
+        self.names = list(self._columns)
         (self.num_rows,) = {len(column) for column in self._columns.values()}
 
     def __getitem__(self, name: str) -> Column:

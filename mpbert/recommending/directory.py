@@ -21,7 +21,9 @@ import numpy as np
 
 from mpbert.foundation.claims import told_room, told_size
 from mpbert.foundation.errors import CorpusError, MpbertError, OutputError
+from mpbert.foundation.growing_arrays import blocks
 from mpbert.foundation.manifest import check_inputs, claimed, replace_manifest
+from mpbert.foundation.processes import done_beside
 from mpbert.recommending.columns import TEXT, ColumnTable, Schema, TextColumn
 from mpbert.recommending.fitting import check_fits
 from mpbert.recommending.index_files import (
@@ -158,7 +160,9 @@ def write_data(folder: Path, data: IndexData) -> dict[str, int]:
         "papers": tables.papers.num_rows,
         "citing_sentences": tables.contexts.num_rows,
         "stems": len(data.vocabulary),
-        "papers_without_a_vector": int((~tables.vectors.any(axis=1)).sum()),
+        "papers_without_a_vector": sum(
+            int((~block.any(axis=1)).sum()) for block in blocks(tables.vectors)
+        ),
     }
 
 
@@ -171,6 +175,7 @@ def read_index(path: Path) -> IndexData:
     while True:  # until it is not changed meanwhile
         manifest = read_index_manifest(path)
         try:
+            check_inputs([path], _MOST_BYTES)
             data = _read_generation(path, manifest)
         except (MpbertError, OSError):
             if read_index_manifest(path) == manifest:
@@ -183,7 +188,6 @@ def read_index(path: Path) -> IndexData:
 def _read_generation(path: Path, manifest: dict[str, Any]) -> IndexData:
     generation = manifest["counts"]["generation"]
     folder = data_folder(path, generation)
-    check_inputs([path], _MOST_BYTES)
     papers = read_table(folder, "papers", PAPERS)
     contexts = read_table(folder, "contexts", CONTEXTS)
     vocabulary = read_table(folder, "vocabulary", _VOCABULARY)["stem"]
@@ -225,29 +229,32 @@ def _with_learnt(data: IndexData, folder: Path) -> IndexData:
 
 
 def change_index(
-    path: Path, change: Callable[[IndexTables], tuple[IndexTables, dict[str, Any]]]
+    path: Path, change: Callable[[IndexData], tuple[IndexTables, dict[str, Any]]]
 ) -> dict[str, Any]:
     """Replace the data of an index in one step; killed or failing, it leaves the index as it was.
 
-    :param change: from the tables to those that replace them, or to the same ones, and its counts.
+    :param change: from what the index holds to the tables that replace its own, or to these, and
+        its counts.
     :returns: the counts of the index.
+    :raises DamagedError: a file has other bytes than were written.
     :raises OutputError: the disk refuses it, or another process is changing the index.
     """
     path = path.resolve()  # one lock, whatever links lead here
     read_index_manifest(path)  # before a lock is made beside what is no index
-    with claimed(path):
-        check_inputs([path])
-        data = read_index(path)
+    with claimed(path), done_beside(check_inputs, [path]) as checked:
+        manifest = read_index_manifest(path)
+        data = _read_generation(path, manifest)
         old, new = (data_folder(path, data.generation + i) for i in (0, 1))
         _remove_others(path)  # a change was killed
-        tables, counts = change(data.tables)
+        tables, counts = change(data)
         if tables is data.tables:
-            return read_index_manifest(path)["counts"]
+            checked()
+            return manifest["counts"]
         try:
             new.mkdir()
             about = {"generation": data.generation + 1}
-            made = _changed(data, tables)
-            counts = {**about, **write_data(new, made), "latest_change": counts}
+            counts = {**about, **write_data(new, _changed(data, tables)), "latest_change": counts}
+            checked()
             replace_manifest(path, counts, [ENCODER, new.name])
         except OSError as error:
             shutil.rmtree(new, ignore_errors=True)

@@ -3,16 +3,7 @@
 import numpy as np
 
 from mpbert.foundation.growing_arrays import Numbers
-from mpbert.recommending.columns import (
-    LISTS,
-    TEXT,
-    ColumnTable,
-    ListColumn,
-    Schema,
-    TextColumn,
-)
-
-_BLOCK = 1 << 15  # rows that are in memory
+from mpbert.recommending.columns import LISTS, TEXT, ColumnTable, ListColumn, Schema, TextColumn
 
 
 class GrowingTable:
@@ -31,25 +22,6 @@ class GrowingTable:
         return ColumnTable({name: column.array() for name, column in self._columns.items()})
 
 
-def interleaved(
-    old: ColumnTable, new: ColumnTable, source: np.ndarray, schema: Schema
-) -> ColumnTable:
-    """Return rows of two tables, mapped; columns that the first lacks are left out.
-
-    :param source: (N,) a row of ``old``, or -1 - a row of ``new``.
-    """
-    found = GrowingTable({name: kind for name, kind in schema.items() if name in old})
-    for first in range(0, len(source), _BLOCK):
-        part = source[first : first + _BLOCK]
-        is_new = part < 0
-        block = old.take(part[~is_new])
-        if is_new.any():
-            block = ColumnTable.joined([block, new.take(-1 - part[is_new])])
-            block = block.take(np.argsort(np.argsort(is_new, kind="stable"), kind="stable"))
-        found.extend(block)
-    return found.table()
-
-
 class GrowingColumn:
     """A column of texts or lists that grows.
 
@@ -62,10 +34,9 @@ class GrowingColumn:
 
     def extend(self, column: TextColumn | ListColumn) -> None:
         """Add the rows of a column."""
-        values = column.letters if isinstance(column, TextColumn) else column.values
-        self._values.extend(values)
+        self._values.extend(column.elements)
         self._offsets.extend(column.offsets[1:] + self._end)
-        self._end += len(values)
+        self._end += len(column.elements)
 
     def array(self) -> TextColumn | ListColumn:
         """Return all rows, mapped."""

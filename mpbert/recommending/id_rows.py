@@ -16,12 +16,12 @@ def order_of(ids: TextColumn) -> np.ndarray:
 class IdRows:
     """Finds rows by hashes of ids, which are of this process alone.
 
-    :param ids: (N,) of papers, all different.
+    :ivar ids: (N,) of papers, all different.
     """
 
     def __init__(self, ids: TextColumn) -> None:
         hashes = np.fromiter(map(hash, ids), np.int64, len(ids))
-        self._ids, self._order = ids, np.argsort(hashes)
+        self.ids, self._order = ids, np.argsort(hashes)
         self._hashes = hashes[self._order]
 
     def find(self, paper_ids: Iterable[str]) -> dict[str, int]:
@@ -33,5 +33,5 @@ class IdRows:
         for number in np.flatnonzero(first < last).tolist():
             places = self._order[first[number] : last[number]].tolist()
             wanted = texts[number]
-            found.update((wanted, row) for row in places if self._ids[row] == wanted)
+            found.update((wanted, row) for row in places if self.ids[row] == wanted)
         return found

@@ -12,7 +12,7 @@ import numpy as np
 
 from mpbert.foundation.arrays import load_array, write_array
 from mpbert.foundation.errors import IndexFormatError
-from mpbert.foundation.growing_arrays import release
+from mpbert.foundation.growing_arrays import Lazy, blocks, release
 from mpbert.recommending.columns import (
     LISTS,
     TEXT,
@@ -24,7 +24,6 @@ from mpbert.recommending.columns import (
 )
 
 _OFFSETS = 1 << 20  # that are checked at once
-_BYTES = 1 << 24  # of an array that are written at once
 
 
 def write_table(folder: Path, name: str, table: ColumnTable, schema: Schema) -> None:
@@ -34,17 +33,10 @@ def write_table(folder: Path, name: str, table: ColumnTable, schema: Schema) -> 
             save_array(folder / f"{part}.npy", array)
 
 
-def save_array(path: Path, array: np.ndarray) -> None:
+def save_array(path: Path, array: np.ndarray | Lazy) -> None:
     """Write an array as numpy does; of one that is mapped, memory holds a part at a time."""
-    step = max(_BYTES // max(array[:1].nbytes, 1), 1)
     with path.open("wb") as file:
-        write_array(file, array.shape, array.dtype, _parts(array, step))
-
-
-def _parts(array: np.ndarray, step: int) -> Iterator[np.ndarray]:
-    for first in range(0, len(array), step):
-        yield array[first : first + step]
-        release(array)
+        write_array(file, array.shape, array.dtype, blocks(array))
 
 
 def read_table(folder: Path, name: str, schema: Schema) -> ColumnTable:
@@ -115,16 +107,14 @@ def _column(folder: Path, name: str, kind: str) -> Column:
     return map_array(folder / f"{name}.npy", kind)
 
 
-def _arrays(name: str, column: Column) -> Iterator[tuple[str, np.ndarray]]:
+def _arrays(name: str, column: Column) -> Iterator[tuple[str, np.ndarray | Lazy]]:
     """Yield the arrays of a column and their names."""
-    if isinstance(column, np.ndarray):
+    if isinstance(column, np.ndarray | Lazy):
         yield name, column
         return
     yield f"{name}.offsets", column.offsets
-    if isinstance(column, TextColumn):
-        yield f"{name}.letters", column.letters
-    else:
-        yield from _arrays(f"{name}.values", column.values)
+    part = "letters" if isinstance(column, TextColumn) else "values"
+    yield from _arrays(f"{name}.{part}", column.elements)
 
 
 def _damaged(path: Path, reason: str) -> IndexFormatError:

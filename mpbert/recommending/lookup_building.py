@@ -12,7 +12,7 @@ import numpy as np
 from mpbert.corpus.cocitation import cocited
 from mpbert.corpus.vocabulary import Vocabulary
 from mpbert.corpus.word_counts import Texts, WordCounts, mapped_counts, summed
-from mpbert.foundation.growing_arrays import Numbers, release
+from mpbert.foundation.growing_arrays import Lazy, Numbers, blocks, mapped
 from mpbert.foundation.progress import progress
 from mpbert.foundation.ragged import offsets_of, row_numbers
 from mpbert.foundation.transposing import Run, merged
@@ -25,7 +25,7 @@ _ALONE = 1, 1  # as lookup.TIMES, without bodies
 _WITH_BODIES = {"k1": 16.0, "b": 0.5}  # settings of BM25, those of the row bm25_fields
 _CITING_WEIGHT = 3  # a citing sentence beside its neighbours, as in a question
 _CONTEXTS = 1 << 14  # contexts that are weighed at once
-_COUNTS = 1 << 20
+MOST_TIMES = np.iinfo(np.uint16).max  # that an index tells
 
 
 @dataclass(frozen=True)
@@ -118,8 +118,8 @@ class Held:
     """
 
     offsets: np.ndarray
-    papers: np.ndarray
-    counts: np.ndarray
+    papers: np.ndarray | Lazy
+    counts: np.ndarray | Lazy
     lengths: np.ndarray
 
     def weighed(self, **settings: float) -> Postings:
@@ -127,23 +127,22 @@ class Held:
 
         :param settings: of BM25.
         """
-        held, weights = (self.offsets, self.papers, self.counts), Numbers(np.float32)
-        for block in bm25.weigh(*held, self.lengths, **settings):
-            weights.extend(block)
-            release(self.papers)
-            release(self.counts)
-        return Postings(self.offsets, self.papers, weights.array())
+        held = self.offsets, self.papers, self.counts
+        weigh = bm25.weigher(*held, self.lengths, **settings)
+        weights = Lazy((len(self.papers),), np.float32, weigh, held[1:])
+        if not isinstance(self.papers, Lazy):
+            weights = mapped(weights)
+        return Postings(self.offsets, self.papers, weights)
 
     def times(self) -> tuple[np.ndarray | None, np.ndarray | None]:
         """Return counts and lengths in few bytes; None where these do not hold them."""
-        found = Numbers(np.uint16)
-        for first in range(0, len(self.counts), _COUNTS):
-            block = self.counts[first : first + _COUNTS]
-            if block.max() > np.iinfo(np.uint16).max:
+        counts = self.counts
+        if counts.dtype != np.uint16:
+            if any(block.max() > MOST_TIMES for block in blocks(counts)):
                 return None, None
-            found.extend(block)
-            release(self.counts)
-        return found.array(), self.lengths.astype(np.int32)
+            few = Lazy(counts.shape, np.uint16, lambda a, b: counts[a:b], (counts,))
+            counts = mapped(few)
+        return counts, self.lengths.astype(np.int32)
 
 
 def _measured(runs: Iterable[Run], lengths: np.ndarray) -> Iterator[Run]:
@@ -166,8 +165,7 @@ def lookup_of(tables: IndexTables, held: Held, bags: Sequence[np.ndarray]) -> Lo
 
     :param held: papers by all that is searched; ``bags`` as :meth:`CountedWords.bags` gives them.
     """
-    settings = {} if tables.bodies is None else _WITH_BODIES
-    postings = held.weighed(**settings)
+    postings = held.weighed(**({} if tables.bodies is None else _WITH_BODIES))
     return Lookup(
         *(postings.offsets, postings.papers, postings.weights),
         *(*citing_contexts(tables), *bags),

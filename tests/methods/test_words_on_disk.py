@@ -10,7 +10,7 @@ from mpbert.corpus.fields import paper_blocks, paper_counts  # noqa: E402
 from mpbert.corpus.store import CorpusStore  # noqa: E402
 from mpbert.foundation.errors import CorpusError, OutputError  # noqa: E402
 from mpbert.methods.lexical import on_disk  # noqa: E402
-from mpbert.methods.lexical.bm25 import Bm25, idf, saturated  # noqa: E402
+from mpbert.methods.lexical.bm25 import Bm25, half_counts, idf, saturated  # noqa: E402
 from mpbert.methods.lexical.index import LexicalIndex  # noqa: E402
 from mpbert.methods.lexical.on_disk import WordsOnDisk  # noqa: E402
 from mpbert.methods.lexical.search import DiskSearch, LexicalSearch  # noqa: E402
@@ -154,13 +154,9 @@ def test_words_weigh_what_they_do_in_memory(store):
     counts, _ = paper_counts(store, "text", stemmed=True)
     lengths = counts.sum(axis=1)
     expected = method.weigh_papers(counts).tocoo()
-    ours = saturated(
-        counts[expected.row, expected.col],
-        lengths[expected.row],
-        lengths.mean(),
-        method.k1,
-        method.b,
-    ) * idf(np.bincount(counts.indices, minlength=counts.shape[1])[expected.col], len(lengths))
+    half = half_counts(lengths[expected.row], lengths.mean(), method.k1, method.b)
+    held = np.bincount(counts.indices, minlength=counts.shape[1])[expected.col]
+    ours = saturated(counts[expected.row, expected.col], half) * idf(held, len(lengths))
     assert np.allclose(ours, expected.data, rtol=1e-12)
 
 

@@ -306,6 +306,16 @@ def test_an_index_that_is_changed_while_it_is_checked_is_checked_again(index, mo
     assert (code, error) == (0, "") and "as they were written" in out
 
 
+@pytest.mark.parametrize("name", ["papers.title.letters.npy", "word_offsets.npy"])
+def test_a_damaged_index_is_not_changed(index, papers, capsys, name):
+    file = index / "data.1" / name
+    file.write_bytes(file.read_bytes()[:-1] + b"~")
+    before = files(index)
+    code, _, error = run(capsys, "add", index, papers(NAMES))
+    assert code == 2 and f"data.1/{name}: found other bytes than were written" in error
+    assert files(index) == before
+
+
 # what a process executes that is killed at a moment of its change
 KILLED = """
 import os, shutil, signal, sys

@@ -8,10 +8,18 @@ import pytest
 
 from mpbert.cli import main
 from mpbert.corpus import word_counts
-from mpbert.foundation import transposing
+from mpbert.foundation import growing_arrays, transposing
 from mpbert.foundation.engines import OwnProcesses
 from mpbert.foundation.errors import CorpusError
-from mpbert.recommending import columns, directory, library_tables, lookup_building, read_papers
+from mpbert.recommending import (
+    columns,
+    directory,
+    library_tables,
+    lookup_building,
+    postings_changes,
+    read_papers,
+    word_changes,
+)
 from mpbert.recommending.directory import data_of, write_data
 from mpbert.recommending.encoders import NoEncoder
 from mpbert.recommending.library import read_library
@@ -21,7 +29,15 @@ WORDS = "routing of mail by names is slow where servers relay queries and answer
 BLOCKS = {
     **{(library_tables, "_BLOCK"): 7, (read_papers, "_BLOCK"): 5, (columns, "_BLOCK"): 3},
     **{(word_counts, "_ROWS"): 7, (transposing, "_AT_ONCE"): 11, (lookup_building, "_CONTEXTS"): 7},
+    **{(growing_arrays, "_BYTES"): 64, (postings_changes, "_AT_ONCE"): 11},
+    **{(postings_changes, "_SOUGHT"): 3},
 }
+
+
+@pytest.fixture
+def in_blocks(monkeypatch):
+    for (module, name), size in BLOCKS.items():
+        monkeypatch.setattr(module, name, size)
 
 
 class Letters(NoEncoder):
@@ -97,10 +113,11 @@ def files_of(index):
     return {file.name: file.read_bytes() for file in sorted(index.glob("data.*/*"))}
 
 
-@pytest.mark.parametrize("has_contexts", [False, True])
+@pytest.mark.parametrize("has_contexts, most", [(False, 1 << 24), (False, 9), (True, 1 << 24)])
 def test_what_was_added_and_replaced_is_as_made_at_once(
-    library, tmp_path, monkeypatch, has_contexts
+    library, tmp_path, monkeypatch, in_blocks, has_contexts, most
 ):
+    monkeypatch.setattr(word_changes, "_MOST", most)
     lines = map(json.loads, library.read_text().splitlines())
     records = [record for record in lines if record["paper_id"] != "P1"]  # no copies
     if not has_contexts:
@@ -122,7 +139,7 @@ def test_what_was_added_and_replaced_is_as_made_at_once(
     counted = []
     monkeypatch.setattr(directory, "data_of", lambda *a, **k: counted.append(a) or data_of(*a, **k))
     assert main(["add", str(index), others, "--update"]) == 0
-    assert bool(counted) == has_contexts
+    assert bool(counted) == (has_contexts or most == 9)
     extra = write("extra.jsonl", [*records, {**records[0], "paper_id": "gone", "title": "Quagga"}])
     assert main(["index", others, str(once)]) == 0
     expected, found = files_of(once), files_of(index)

@@ -1,6 +1,6 @@
 """BM25: Robertson and Zaragoza (FnTIR 2009)."""
 
-from collections.abc import Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
@@ -22,34 +22,44 @@ def idf(num_holding: np.ndarray, num_papers: int) -> np.ndarray:
     return np.log(1 + (num_papers - num_holding + 0.5) / (num_holding + 0.5))
 
 
-def saturated(
-    counts: np.ndarray, lengths: np.ndarray, mean_length: float, k1: float, b: float
-) -> np.ndarray:
-    """Return how much of its weight a word has that a paper holds so often, see :class:`Bm25`."""
-    return counts / (counts + k1 * (1 - b + b * lengths / mean_length))
+def half_counts(lengths: np.ndarray, mean_length: float, k1: float, b: float) -> np.ndarray:
+    """Return how often papers must hold a word for half of what it can weigh, see :class:`Bm25`."""
+    return k1 * (1 - b + b * lengths / mean_length)
 
 
-def weigh(
+def saturated(counts: np.ndarray, half: np.ndarray) -> np.ndarray:
+    """Return how much of its weight a word has that a paper holds so often, see :class:`Bm25`.
+
+    :param half: of the papers, see :func:`half_counts`.
+    """
+    return counts / (counts + half)
+
+
+def weigher(
     offsets: np.ndarray,
     papers: np.ndarray,
     counts: np.ndarray,
     lengths: np.ndarray,
     k1: float = K1,
     b: float = B,
-) -> Iterator[np.ndarray]:
-    """Yield (M,) parts of words in the scores of papers, word after word, see :class:`Bm25`.
+) -> Callable[[int, int], np.ndarray]:
+    """Return what gives parts of words in the scores of papers, word after word, by their places.
+
+    See :class:`Bm25`.
 
     :param offsets: (V + 1,) word w is in ``papers[offsets[w]:offsets[w + 1]]``, ``counts`` beside.
     :param lengths: (N,) words of each paper.
     """
     each = idf(np.diff(offsets), len(lengths))
-    mean = lengths.mean() if len(papers) else 0.0
-    for first in range(0, len(papers), _BLOCK):
-        part = slice(first, min(first + _BLOCK, len(papers)))
-        low, high = np.searchsorted(offsets, [part.start, part.stop - 1], side="right")
-        held = np.diff(offsets[low - 1 : high + 1].clip(part.start, part.stop))
-        saturations = saturated(counts[part], lengths[papers[part]], mean, k1, b)
-        yield np.repeat(each[low - 1 : high], held) * saturations
+    half = half_counts(lengths, lengths.mean() if len(papers) else 1.0, k1, b)
+
+    def weigh(first: int, end: int) -> np.ndarray:
+        low, high = np.searchsorted(offsets, [first, end - 1], side="right")
+        held = np.diff(offsets[low - 1 : high + 1].clip(first, end))
+        times = counts[first:end].astype(np.float64)
+        return np.repeat(each[low - 1 : high], held) * saturated(times, half[papers[first:end]])
+
+    return weigh
 
 
 @LEXICAL.register
@@ -80,6 +90,8 @@ class Bm25(LexicalMethod):
 
         by_word = counts.tocsc()
         held = by_word.indptr, by_word.indices, by_word.data
-        blocks = weigh(*held, counts.sum(axis=1), self.k1, self.b)
+        weigh = weigher(*held, counts.sum(axis=1), self.k1, self.b)
+        starts = range(0, by_word.nnz, _BLOCK)
+        blocks = (weigh(start, min(start + _BLOCK, by_word.nnz)) for start in starts)
         parts = np.concatenate([np.zeros(0), *blocks])
         return sparse.csc_array((parts, by_word.indices, by_word.indptr), shape=counts.shape)

@@ -19,7 +19,7 @@ from mpbert.foundation.errors import OutputError
 from mpbert.foundation.growing_arrays import Numbers
 from mpbert.foundation.progress import progress
 from mpbert.foundation.ragged import budget_batches, offsets_of, ranges, row_numbers
-from mpbert.methods.lexical.bm25 import Bm25, idf, saturated
+from mpbert.methods.lexical.bm25 import Bm25, half_counts, idf, saturated
 from mpbert.retrieval.ranking import num_ranked, top_k
 
 T = TypeVar("T")
@@ -179,7 +179,8 @@ class WordsOnDisk:
         of_rows = row_numbers(num_words)
         lengths, method = self._lengths[rows][of_rows], self._method
         counts = self._counts[places]
-        parts = saturated(counts, lengths, self._mean_length, method.k1, method.b)
+        half = half_counts(lengths, self._mean_length, method.k1, method.b)
+        parts = saturated(counts, half)
         parts *= weights[self._columns[places]]
         return np.bincount(of_rows, parts, minlength=len(rows))
 

@@ -86,7 +86,7 @@ def update(followed: Followed) -> Update | None:
     gone = set() if counts[BROKEN] else ids - now.digests.keys()
     change = _Change(papers, gone, reader in MERGED, counts)
     encoder = encoder_of_index(index, data)
-    total = change_index(index, lambda tables: change(tables, encoder))
+    total = change_index(index, lambda held: change(held.tables, encoder))
     if followed.store:
         read_stored(index, followed.store)
     read = {paper.paper_id for paper in papers}
@@ -136,9 +136,10 @@ class _Change:
         found = arrivals(kept, self.papers, counts, True, self.merges, drops_labels=True)
         result = with_arrivals(kept, found, encoder, counts)
         # what is a copy of another paper now
-        copies = {paper.paper_id for paper in self.papers}.intersection(found.absent)
+        absent = found.absent()
+        copies = {paper.paper_id for paper in self.papers}.intersection(absent)
         result = without(result, copies, counts) if copies else result
-        self.absent[:] = (each for each in found.absent if each not in copies)
+        self.absent[:] = (each for each in absent if each not in copies)
         if not result.papers.num_rows:
             raise ConfigError(f"all {len(own):,} papers would be removed; expected one to stay")
         return result, {"command": "watch", **{name: n for name, n in sorted(counts.items()) if n}}
