@@ -66,6 +66,7 @@ def run(config: Config) -> None:
         return
     check_inputs(inputs)
     store = CorpusStore(config.corpus)
+    store.map_sentences()
     vectors = VectorStore.load(config.vectors, "papers")
     check_ids(vectors, store.paper_ids, f"{config.vectors}")
     matches = read_weights(config.vectors, "papers", len(vectors))

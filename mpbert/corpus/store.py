@@ -168,14 +168,14 @@ class CorpusStore:
             raise CorpusError(f"{self.path}: no paper {paper!r}; see the ids in papers.parquet")
         start, end = self.sentence_offsets[row : row + 2]
         return Paper(
-            paper_id=self.paper_ids[row],
-            title=self.titles[row],
+            paper_id=self._papers["paper_id"][row].as_py(),
+            title=self._papers["title"][row].as_py(),
             year=int(self.years[row]),
             split=str(self.paper_splits[row]),
             sentences=self.sentences[start:end].to_pylist(),
             num_abstract=int(self.num_abstract[row]),
             authors=self._papers["authors"][row].as_py(),
-            venue=self._papers["venue"][row].as_py(),
+            venue=self._papers["venue"][row].as_py() or "",
             published=published_of(self._papers["published"][row].as_py()),
         )
 

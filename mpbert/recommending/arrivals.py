@@ -14,6 +14,7 @@ import numpy as np
 from mpbert.corpus.clean import CleanPaper
 from mpbert.corpus.raw.identifiers import Identifiers, normal_doi, normal_title
 from mpbert.corpus.raw.linkage import CommonLinker
+from mpbert.corpus.records import Paper
 from mpbert.corpus.text import split_sentences
 from mpbert.foundation.errors import CorpusError
 from mpbert.recommending.bodies import pages_of, sentences_of
@@ -246,7 +247,7 @@ def _may_have_doi(table: ColumnTable, dois: Collection[str]) -> np.ndarray:
     return printed | (lengths == 0)
 
 
-def digest_of(paper: CleanPaper) -> bytes:
+def digest_of(paper: CleanPaper | Paper) -> bytes:
     """Return the digest of a paper's record."""
     about = paper.title, paper.authors, paper.year, paper.venue, paper.num_abstract
     return digest(*about, paper.sentences)

@@ -7,6 +7,7 @@ from itertools import count
 import numpy as np
 
 from mpbert.corpus.clean import CleanPaper
+from mpbert.corpus.records import Paper
 from mpbert.recommending.bodies import body_text
 from mpbert.recommending.citation_keys import Keyless
 from mpbert.recommending.column_making import lists_of_rows, table_of
@@ -18,12 +19,12 @@ from mpbert.recommending.tables import BODIES, CONTEXTS, PAPERS
 
 
 def papers_table(
-    papers: Sequence[CleanPaper], digests: Sequence[bytes], keys: Sequence[str] | Column
+    papers: Sequence[CleanPaper | Paper], digests: Sequence[bytes], keys: Sequence[str] | Column
 ) -> ColumnTable:
     """Return the rows of papers."""
     columns = [
         *([getattr(p, name) for p in papers] for name in list(PAPERS)[:5]),
-        list(map(_abstract, papers)),
+        list(map(abstract_of, papers)),
         digests,
         keys,
         [published_texts(p.published) for p in papers],
@@ -35,7 +36,7 @@ def bodies_table(papers: Sequence[CleanPaper]) -> ColumnTable:
     """Return the bodies of papers."""
     texts = [body_text(p.sentences[p.num_abstract :], p.pages[p.num_abstract :]) for p in papers]
     codes = codes_column(
-        (p.title, _abstract(p), text) for p, text in zip(papers, texts, strict=True)
+        (p.title, abstract_of(p), text) for p, text in zip(papers, texts, strict=True)
     )
     return table_of([texts, codes], BODIES)
 
@@ -45,7 +46,7 @@ def texts_read(paper: CleanPaper) -> PaperTexts:
     return paper.paper_id, [paper.title, *paper.sentences], paper.num_abstract + 1
 
 
-def keyless(paper: CleanPaper) -> Keyless:
+def keyless(paper: CleanPaper | Paper) -> Keyless:
     """Return what the key of a paper is made of."""
     is_key = paper.published.id_is_key
     return Keyless(paper.paper_id, paper.authors, paper.year, paper.title, is_key)
@@ -96,7 +97,8 @@ def merged_contexts(contexts: ColumnTable) -> ColumnTable:
     return contexts.take(first).with_columns({"cited_rows": lists_of_rows(lengths, cited[once])})
 
 
-def _abstract(paper: CleanPaper) -> str:
+def abstract_of(paper: CleanPaper | Paper) -> str:
+    """Return the abstract of a paper as one text."""
     return " ".join(paper.sentences[: paper.num_abstract])
 
 
