@@ -233,8 +233,7 @@ def change_index(
 ) -> dict[str, Any]:
     """Replace the data of an index in one step; killed or failing, it leaves the index as it was.
 
-    :param change: from what the index holds to the tables that replace its own, or to these, and
-        its counts.
+    :param change: to the tables that replace those of the index, or to these, and its counts.
     :returns: the counts of the index.
     :raises DamagedError: a file has other bytes than were written.
     :raises OutputError: the disk refuses it, or another process is changing the index.
@@ -289,11 +288,7 @@ def _changed(data: IndexData, tables: IndexTables) -> IndexData:
 
 def _mapped(folder: Path, names: Iterable[str]) -> dict[str, np.ndarray]:
     """Return arrays by their names, which tell what they hold."""
-    kinds = {
-        "weights": "<f4",
-        "idf": "<f4",
-        "times": "<u2",
-    }  # the others are rows, words and counts
+    kinds = {"weights": "<f4", "idf": "<f4", "times": "<u2"}  # others: rows, words and counts
     return {
         name: map_offsets(folder / f"{name}.npy")
         if name.endswith("offsets")
