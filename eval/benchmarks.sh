@@ -6,8 +6,7 @@
 #           VECTORS the vectors of ACL of an encoder, or runs/vectors/acl/mp_bert4cr_own_triplet, in RAW_ACL the
 #           path of the raw papers.jsonl.xz of ACL, in INDEX that of an index, or runs/index/rfc, and in STORES the
 #           URLs of servers of vectors, or none; ray needs pip install 'mpbert[ray]', words 'mpbert[words]', bag model2vec;
-#           opponents takes those of its libraries that are installed, and its first lines say what BAG and STATIC are;
-#           polars, duckdb, usearch and runs/corpus/acl are taken where they are; eval/publish.sh benchmarks publishes
+#           BAG and STATIC: see bench_opponents.py; other libraries and runs/corpus/acl are taken where they are; eval/publish.sh benchmarks publishes
 #   writes: runs/benchmarks/NAME.txt, what each printed, and table.md, of these and of earlier ones
 #   cost:   hours, 5 GiB, on a machine that does nothing else; growth took 44 minutes of them, and by an estimate 30 GB in TMPDIR; exit code 3 where one failed
 set -euo pipefail
