@@ -15,7 +15,7 @@ from mpbert.foundation.growing_arrays import Lazy, release
 from mpbert.foundation.ragged import offsets_of, taken_rows
 
 _BLOCK, _BYTES = 1 << 14, 1 << 22  # texts that are read at once, and their bytes
-Column = Union[np.ndarray, Lazy, "TextColumn", "ListColumn"]
+Column = Union[np.ndarray, "TextColumn", "ListColumn"]
 TEXT = "text"  # kind of a column of texts; others are kinds of numpy, of a number or bytes
 INT32, SHA256 = "<i4", "V32"
 TEXTS, ROWS, CODES = "texts", "rows", "codes"

@@ -107,7 +107,7 @@ def _column(folder: Path, name: str, kind: str) -> Column:
     return map_array(folder / f"{name}.npy", kind)
 
 
-def _arrays(name: str, column: Column) -> Iterator[tuple[str, np.ndarray | Lazy]]:
+def _arrays(name: str, column: Column | Lazy) -> Iterator[tuple[str, np.ndarray | Lazy]]:
     """Yield the arrays of a column and their names."""
     if isinstance(column, np.ndarray | Lazy):
         yield name, column

@@ -48,7 +48,7 @@ class Runs:
         length = int(ends[-1]) if len(ends) else 0
         return Lazy((length, *old.shape[1:]), old.dtype, part, (old, new))
 
-    def column(self, old: Column, new: Column) -> Column:
+    def column(self, old: Column | Lazy, new: Column | Lazy) -> Column | Lazy:
         """Return what stands there of two columns of one kind."""
         if isinstance(old, np.ndarray | Lazy):
             return self.array(old, new)
