@@ -212,8 +212,12 @@ class ObjectiveConfig(Section):
     )
     nested_dims: str = knob(
         "",
-        "the first so many dimensions are trained as vectors of their own, such as 64,128,256; "
-        "objective contrastive",
+        "first dimensions that are vectors of their own, such as 64,128; objective contrastive",
+        stages=(FINETUNE,),
+    )
+    losses_apart: bool = knob(
+        False,
+        "bag and levels, concatenated, learn by a loss each; gate stays; objective contrastive",
         stages=(FINETUNE,),
     )
     mpt_weight: float = knob(
@@ -224,7 +228,7 @@ class ObjectiveConfig(Section):
     def __post_init__(self) -> None:
         """Refuse nested vectors where no objective trains them."""
         super().__post_init__()
-        for name in ("nested_dims", "mpt_weight"):
+        for name in ("nested_dims", "losses_apart", "mpt_weight"):
             if getattr(self, name) and self.objective != CONTRASTIVE:
                 raise ConfigError(
                     f"{name} {getattr(self, name)} with objective {self.objective}; expected "

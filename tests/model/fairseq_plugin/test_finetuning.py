@@ -130,6 +130,35 @@ def test_nested_vectors_are_trained_as_vectors_of_their_own(task):
         ObjectiveConfig("triplet", nested_dims="2")
 
 
+def test_losses_apart_are_those_of_the_parts(task):
+    from mpbert.foundation.errors import ConfigError
+    from mpbert.model.fairseq_plugin.finetuning.criterion import MultiPositiveCriterion
+    from mpbert.model.fairseq_plugin.finetuning.model import FairseqTwoTower, TwoTowerOptions
+
+    pairs = task()
+    sizes = {"dim": 8, "num_heads": 2, "sentence_layers": 0, "document_layers": 0}
+    FairseqTwoTower.build_model(TwoTowerOptions(**sizes, join="concatenated", upper_dim=4), pairs)
+    assert pairs.parts == (slice(0, 8), slice(8, 12))
+    batch, s, papers, _ = random_vectors(pairs)
+
+    def loss(columns, parts=(slice(0, 3), slice(3, 8)), **settings):
+        pairs.parts = parts
+        criterion = MultiPositiveCriterion(pairs, ObjectiveConfig("contrastive", **settings))
+        return criterion(lambda *_: (s[:, columns], papers[:, columns], None), batch)[0].item()
+
+    nested, bag, levels, whole = map(loss, map(slice, (0, 0, 3, 0), (2, 3, 8, 8)))
+    assert len({round(each, 3) for each in (nested, bag, levels, whole)}) == 4
+    every = slice(None)
+    assert loss(every, losses_apart=True) == pytest.approx((bag + levels) / 2)
+    found = loss(every, losses_apart=True, nested_dims="2")
+    assert found == pytest.approx((nested + bag + levels) / 3)
+    assert loss(every, (slice(0, 8),), losses_apart=True) == pytest.approx(whole)
+    with pytest.raises(ConfigError, match="expected numbers below 3"):
+        loss(every, losses_apart=True, nested_dims="3")
+    with pytest.raises(ConfigError, match="losses_apart True with objective triplet"):
+        ObjectiveConfig("triplet", losses_apart=True)
+
+
 def test_exact_matches_have_a_loss_of_their_own(task):
     from mpbert.model.fairseq_plugin.finetuning.criterion import MultiPositiveCriterion
     from mpbert.model.objectives import multi_positive_contrastive

@@ -65,21 +65,28 @@ class MultiPositiveCriterion(SummedCriterion):
         return self.logged(loss, size, nearest=nearest, **read)
 
     def _contrastive(self, s: Tensor, papers: Tensor, sample: dict[str, Any]) -> Tensor:
-        """Return (B,) losses: means over nested vectors, Kusupati et al. (NeurIPS 2022), Eq. 1."""
-        size, nested = s.shape[1], self.config.dims
+        """Return (B,) losses, means over parts of a vector and over nested vectors.
+
+        By one loss levels learn what the bag beside them leaves. A bag that has read the training
+        texts before leaves nothing there, so levels may have a loss apart. Nested vectors:
+        Kusupati et al. (NeurIPS 2022), Eq. 1.
+        """
+        parts = self.task.parts if self.config.losses_apart else (slice(s.shape[1]),)
+        nested, size = self.config.dims, parts[0].stop
         if max(nested, default=0) >= size:
             raise ConfigError(
                 f"nested_dims {self.config.nested_dims}; expected numbers below {size}, the size "
                 f"of a whole vector, which is always trained"
             )
         losses = torch.zeros(len(s), device=s.device)
-        for dim in (*nested, size):
+        trained = (*map(slice, nested), *parts)
+        for part in trained:
             logits = contrastive_logits(
-                s[:, :dim],
-                papers[:, :dim],
+                s[:, part],
+                papers[:, part],
                 sample["log_counts"],
                 self.config.temperature,
                 self.config.count_correction,
             )
             losses += multi_positive_contrastive(logits, sample["is_wanted"], sample["is_known"])
-        return losses / (len(nested) + 1)
+        return losses / len(trained)
