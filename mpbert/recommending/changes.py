@@ -63,7 +63,7 @@ def with_arrivals(
     counts["papers_added"] += len(found.new)
     new_rows = {paper_id: rows[paper_id] for paper_id in found.new}
     before = [
-        _moved(tables, row_of, np.ones(len(row_of), bool), _staying(tables, found.changed)),
+        moved_contexts(tables, row_of, np.ones(len(row_of), bool), _staying(tables, found.changed)),
         contexts_table(there, rows, new_rows),
     ]
     contexts = [*before, contexts_table(new, rows, rows, counts)]
@@ -146,7 +146,7 @@ def without(tables: IndexTables, gone: Collection[str], counts: Counter[str]) ->
     is_kept = np.array([i not in gone for i in tables.papers["paper_id"]], dtype=bool)
     kept = np.flatnonzero(is_kept)
     cites = is_kept[tables.contexts["citing_row"]]
-    contexts = _moved(tables, np.cumsum(is_kept) - 1, is_kept, cites)
+    contexts = moved_contexts(tables, np.cumsum(is_kept) - 1, is_kept, cites)
     offsets, cited = tables.cited()
     citing = tables.contexts["citing_row"][row_numbers(np.diff(offsets))]
     counts["papers_removed"] += int((~is_kept).sum())
@@ -191,18 +191,18 @@ def _is_of_abstract(tables: IndexTables, number: int) -> bool:
     return text not in body or context["position"] < len(split_sentences(abstract))
 
 
-def _moved(
-    tables: IndexTables, row_of: np.ndarray, is_kept: np.ndarray, cites: np.ndarray
+def moved_contexts(
+    tables: IndexTables, row_of: np.ndarray, is_kept: np.ndarray, cites: np.ndarray | bool = True
 ) -> ColumnTable:
     """Return the contexts with other rows, without papers that are not kept.
 
     :param row_of: new row of each old one, ``is_kept`` whether it has one.
-    :param cites: (C,) whether a context stays.
+    :param cites: (C,) whether a context stays; True: all that cite a paper that is kept.
     """
     offsets, cited = tables.cited()
     citing = tables.contexts["citing_row"]
     owner = row_numbers(np.diff(offsets))
-    stays = is_kept[cited] & cites[owner]
+    stays = is_kept[cited] & np.broadcast_to(cites, len(citing))[owner]
     lengths = np.bincount(owner[stays], minlength=len(citing))
     kept = np.flatnonzero(lengths)
     columns = [

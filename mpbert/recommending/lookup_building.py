@@ -57,6 +57,13 @@ class CountedWords:
             stems,
         )
 
+    @classmethod
+    def of_contexts(cls, tables: IndexTables, stems: TextColumn) -> "CountedWords":
+        """Count those of the sentences that cite alone, whose stems are among these, in order."""
+        known, nothing = Vocabulary(stems, grows=False), mapped_counts((), Vocabulary())
+        citing = _counted("citing sentences", tables.contexts["text"], known)
+        return cls(tables, nothing, nothing, citing, None, known)
+
     def about(self, times: int) -> list[Texts]:
         """Return titles and abstracts, which count so often."""
         return [Texts.of_each(counts, times) for counts in (self.titles, self.abstracts)]

@@ -10,12 +10,12 @@ import numpy as np
 
 from mpbert.foundation.ragged import offsets_of
 from mpbert.methods.lexical import tfidf
-from mpbert.recommending.column_making import empty_table
+from mpbert.recommending.changes import moved_contexts
 from mpbert.recommending.columns import ColumnTable, TextColumn, joined
 from mpbert.recommending.lookup import Lookup
 from mpbert.recommending.lookup_building import MOST_TIMES, CountedWords, Held, lookup_of
 from mpbert.recommending.postings_changes import PostingsChange
-from mpbert.recommending.tables import CONTEXTS, IndexTables
+from mpbert.recommending.tables import IndexTables
 
 _MOST = 1 << 24  # postings that come or go, since memory holds them
 
@@ -25,13 +25,14 @@ def changed_lookup(
 ) -> tuple[Lookup, TextColumn] | None:
     """Return the arrays of changed tables, and their stems; None: all words must be counted anew.
 
-    That is so where a sentence that cites came or went, or too much, and for an older index.
+    That is so where too much came or went, and for an older index. The words of a paper are counted
+    anew where other sentences cite it, those of the sentences where one came or went.
 
     :param old: of the tables ``before``, ``stems`` theirs.
     """
-    origin = tables.origin
-    if old.word_times is None or origin is None or not _same_contexts(before, tables):
+    if old.word_times is None or tables.origin is None:
         return None
+    origin = np.where(_cited_otherwise(before, tables), -1, tables.origin)
     fresh = np.flatnonzero(origin < 0)
     held, own = _held_by(tables, fresh)
     numbers, numbers_of_own, together = _numbered(stems, own)
@@ -44,37 +45,49 @@ def changed_lookup(
     counts = change.counts(len(together))
     is_held = counts > 0
     changed = Held(offsets_of(counts[is_held]), *change.result(), lengths)
-    idf = np.full(len(together), tfidf.idf(0, before.contexts.num_rows), dtype=np.float32)
-    if not before.contexts.num_rows:
-        idf[:] = 1
-    idf[numbers] = old.idf
-    bag_words = (np.cumsum(is_held) - 1)[numbers[old.bag_words]].astype(np.int32)
-    bags = old.bag_offsets, bag_words, old.bag_weights, idf[is_held]
-    return lookup_of(tables, changed, bags), together.take(np.flatnonzero(is_held))
+    stems = together.take(np.flatnonzero(is_held))
+    if _same_texts(before.contexts["text"], tables.contexts["text"]):
+        idf = np.full(len(together), tfidf.idf(0, before.contexts.num_rows), dtype=np.float32)
+        if not before.contexts.num_rows:
+            idf[:] = 1
+        idf[numbers] = old.idf
+        bag_words = (np.cumsum(is_held) - 1)[numbers[old.bag_words]].astype(np.int32)
+        bags = old.bag_offsets, bag_words, old.bag_weights, idf[is_held]
+    else:
+        bags = CountedWords.of_contexts(tables, stems).bags()
+    return lookup_of(tables, changed, bags), stems
 
 
-def _same_contexts(before: IndexTables, after: IndexTables) -> bool:
-    """Return whether the same sentences cite the same papers, whose texts are as they were."""
-    (offsets, cited), (offsets_after, cited_after) = before.cited(), after.cited()
-    texts, texts_after = before.contexts["text"], after.contexts["text"]
-    return (
-        np.array_equal(offsets, offsets_after)
-        and np.array_equal(cited, after.origins()[cited_after])
-        and np.array_equal(texts.offsets, texts_after.offsets)
-        and np.array_equal(texts.letters, texts_after.letters)
+def _cited_otherwise(before: IndexTables, after: IndexTables) -> np.ndarray:
+    """Return (N,) whether other sentences cite a paper than before, by sums of their hashes."""
+    origin, sums = after.origins(), []
+    for tables in (before, after):
+        offsets, cited = tables.cited()
+        texts = np.fromiter(map(hash, tables.contexts["text"]), np.int64, len(offsets) - 1)
+        sums.append(np.zeros(tables.papers.num_rows, dtype=np.int64))
+        np.add.at(sums[-1], cited, np.repeat(texts, np.diff(offsets)))
+    return sums[0][origin] != sums[1]
+
+
+def _same_texts(before: TextColumn, after: TextColumn) -> bool:
+    return np.array_equal(before.offsets, after.offsets) and np.array_equal(
+        before.letters, after.letters
     )
 
 
 def _held_by(tables: IndexTables, rows: np.ndarray) -> tuple[Held, list[str]]:
-    """Return some papers, numbered from 0, by the words of their own texts, and the stems."""
+    """Return some papers, numbered from 0, by all their words, and the stems."""
     if not len(rows):
         nothing = np.zeros(0, dtype=np.int32)
         return Held(np.zeros(1, np.int64), nothing, nothing, nothing), []
+    is_read = np.zeros(tables.papers.num_rows, dtype=bool)
+    is_read[rows] = True
+    contexts = moved_contexts(tables, np.cumsum(is_read) - 1, is_read)
     papers = ColumnTable({name: tables.papers[name].take(rows) for name in ("title", "abstract")})
     bodies = tables.bodies
     if bodies is not None:
         bodies = ColumnTable({"body": bodies["body"].take(rows)})
-    of_rows = IndexTables(papers, empty_table(CONTEXTS), np.zeros((len(rows), 0)), None, bodies)
+    of_rows = IndexTables(papers, contexts, np.zeros((len(rows), 0)), None, bodies)
     words = CountedWords.of(of_rows)
     return words.of_papers(), words.stems
 

@@ -2,7 +2,8 @@
 
 Run: ``PYTHONPATH=. .venv/bin/python tests/benchmarks/bench_throughput.py [INDEX] [workers]
 [seconds]``; the default is the index that the variable INDEX names, or runs/index/rfc, and a worker
-for each core. The questions are citing sentences of the index. Each connection asks again as soon
+for each core. The questions are citing sentences of the index; where it has none, the first
+sentences of abstracts. Each connection asks again as soon
 as it is answered, so that 64 are always waiting; then all together ask 200 times a second, as far
 as the server keeps up, and the time of an answer counts from when it was due. The loop asks the
 recommender itself, in one process. Milliseconds of the processor do not depend on other work on the
@@ -86,11 +87,14 @@ def main(path: str = INDEX, workers: int = os.cpu_count() or 1, seconds: float =
     """Print what an answer costs, and a row for each kind of load."""
     index = Path(path)
     recommender = Recommender(index)
-    known = recommender._data.tables.contexts["text"]
+    tables = recommender._data.tables
+    known = tables.contexts["text"] if tables.contexts.num_rows else tables.papers["abstract"]
     rows = np.random.default_rng(1).integers(0, len(known), 1000)
     texts = [known[row] for row in rows.tolist()]
+    if not tables.contexts.num_rows:
+        texts = [text.partition(". ")[0] for text in texts]
     papers = len(recommender.paper_ids)
-    del recommender
+    del recommender, tables, known
     command = [sys.executable, "-m", "mpbert", "serve", str(index), "--port", "0"]
     command += ["--max-seconds", "300"]  # late answers are measured, not refused
     process = subprocess.Popen(

@@ -113,7 +113,9 @@ def files_of(index):
     return {file.name: file.read_bytes() for file in sorted(index.glob("data.*/*"))}
 
 
-@pytest.mark.parametrize("has_contexts, most", [(False, 1 << 24), (False, 9), (True, 1 << 24)])
+@pytest.mark.parametrize(
+    "has_contexts, most", [(False, 1 << 24), (False, 9), (True, 1 << 24), (True, 9)]
+)
 def test_what_was_added_and_replaced_is_as_made_at_once(
     library, tmp_path, monkeypatch, in_blocks, has_contexts, most
 ):
@@ -139,9 +141,13 @@ def test_what_was_added_and_replaced_is_as_made_at_once(
     counted = []
     monkeypatch.setattr(directory, "data_of", lambda *a, **k: counted.append(a) or data_of(*a, **k))
     assert main(["add", str(index), others, "--update"]) == 0
-    assert bool(counted) == (has_contexts or most == 9)
-    extra = write("extra.jsonl", [*records, {**records[0], "paper_id": "gone", "title": "Quagga"}])
+    assert bool(counted) == (most == 9)
+    extra = write(
+        "extra.jsonl",
+        [*records, {**records[0], "paper_id": "gone", "title": "Quagga", "sections": []}],
+    )
     assert main(["index", others, str(once)]) == 0
+    counted.clear()
     expected, found = files_of(once), files_of(index)
     kept = {f"papers.key.{name}.npy" for name in ("letters", "offsets")}  # a paper keeps its key
     kept |= {"contexts.cited_rows.values.npy"}  # a sentence cites in the order in which they came
@@ -150,3 +156,7 @@ def test_what_was_added_and_replaced_is_as_made_at_once(
     } <= kept and found.keys() == expected.keys()
     assert main(["add", str(index), extra]) == 0 and main(["remove", str(index), "gone"]) == 0
     assert {n for n in expected if files_of(index)[n] != expected[n]} <= kept
+    first = records[0]["paper_id"]
+    assert main(["remove", str(index), first]) == 0 and main(["add", str(index), others]) == 0
+    assert {n for n in expected if files_of(index)[n] != expected[n]} <= kept
+    assert bool(counted) == (most == 9)
