@@ -26,6 +26,11 @@ def beside(
     return lambda: words / best[0] + _FOREIGN * encoder() / best[1]
 
 
+def mean_of(scores: Sequence[np.ndarray]) -> np.ndarray:
+    """Return the (N,) mean of scores of one question or more; of one, they themselves."""
+    return scores[0] if len(scores) == 1 else np.mean(scores, axis=0)
+
+
 def within(scores: np.ndarray, depth: int, slack: float) -> np.ndarray:
     """Return, ascending, rows whose scores are less than the ``depth``-th by no more, and others.
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mpbert.methods.rankings import Ranking
-from mpbert.recommending.best import beside, beside_these, best_of, within
+from mpbert.recommending.best import beside, beside_these, best_of, mean_of, within
 from mpbert.recommending.companions import companion_scores
 from mpbert.recommending.directory import IndexData
 from mpbert.recommending.encoders import IndexEncoder
@@ -149,7 +149,7 @@ class PaperRanker:
     def by_words(self, questions: Sequence[Asked]) -> np.ndarray:
         """Return the (N,) mean scores of all papers by words."""
         each = [self._words.bm25(*question.words, self._lookup.words) for question in questions]
-        return np.mean(each, axis=0)
+        return mean_of(each)
 
     def _averaged(
         self, questions: Sequence[Asked], allowed: np.ndarray, depth: int, ranker: str
@@ -162,7 +162,7 @@ class PaperRanker:
         for name in found[0]:
             allowed_here = allowed & self._has_vector if name == "dense" else allowed
             scores = settled(
-                lambda name=name: np.mean([each[name]() for each in found], axis=0),
+                lambda name=name: mean_of([each[name]() for each in found]),
                 *(known if name != "words" else [], allowed_here, depth),
             )
             may_rank = allowed_here & (scores > 0) if name == "words" else allowed_here

@@ -8,7 +8,7 @@ import numpy as np
 from mpbert.foundation.errors import IndexFormatError
 
 _COMMON = 4  # a word is common where one paper in so many holds it
-_MOST_BYTES = 64 << 20  # of the rows of common words, which each process keeps for itself
+_MOST_BYTES = 256 << 20  # of the rows of common words, which each process keeps for itself
 
 
 @dataclass(frozen=True)
@@ -42,10 +42,11 @@ class Postings:
                 if end - start > least:
                     row = self._row(word, start, end, num_papers)
                 if row is None:
-                    parts = self.weights[start:end]
-                    if count != 1 or parts.dtype != np.float64:  # to add others is slower
-                        parts = np.multiply(parts, count, dtype=np.float64)
-                    np.add.at(scores, self.papers[start:end], parts)
+                    parts = self.weights[start:end].astype(np.float64, copy=False)
+                    if count != 1:
+                        parts = parts * count
+                    papers = self.papers[start:end].astype(np.intp, copy=False)
+                    np.add.at(scores, papers, parts)  # to add others is slower
                 elif count == 1:
                     scores += row
                 else:
