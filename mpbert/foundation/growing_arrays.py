@@ -12,7 +12,7 @@ import numpy as np
 
 from mpbert.foundation.errors import OutputError
 
-_BYTES = 1 << 22  # of a block of an array
+_BYTES = 1 << 20  # of a block of an array
 
 
 class Numbers:

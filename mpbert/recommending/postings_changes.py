@@ -40,7 +40,7 @@ class PostingsChange:
     def result(self) -> tuple[Lazy, Lazy]:
         """Return the papers of all words, one word after another, and how often each holds it."""
         held, row_of = self.old.word_papers, self._row_of
-        rows = Lazy(held.shape, held.dtype, lambda a, b: row_of[held[a:b]], (held,))
+        rows = Lazy(held.shape, held.dtype, lambda a, b: row_of.take(held[a:b]), (held,))
         return self._spliced(rows, self.papers), self._spliced(self.old.word_times, self.times)
 
     def _spliced(self, old: np.ndarray | Lazy, new: np.ndarray) -> Lazy:

@@ -27,12 +27,13 @@ def half_counts(lengths: np.ndarray, mean_length: float, k1: float, b: float) ->
     return k1 * (1 - b + b * lengths / mean_length)
 
 
-def saturated(counts: np.ndarray, half: np.ndarray) -> np.ndarray:
+def saturated(counts: np.ndarray, half: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
     """Return how much of its weight a word has that a paper holds so often, see :class:`Bm25`.
 
     :param half: of the papers, see :func:`half_counts`.
+    :param out: where it is written; None: a new array.
     """
-    return counts / (counts + half)
+    return np.divide(counts, counts + half, out=out)
 
 
 def weigher(
@@ -56,8 +57,10 @@ def weigher(
     def weigh(first: int, end: int) -> np.ndarray:
         low, high = np.searchsorted(offsets, [first, end - 1], side="right")
         held = np.diff(offsets[low - 1 : high + 1].clip(first, end))
-        times = counts[first:end].astype(np.float64)
-        return np.repeat(each[low - 1 : high], held) * saturated(times, half[papers[first:end]])
+        parts = counts[first:end].astype(np.float64)
+        saturated(parts, half.take(papers[first:end]), out=parts)
+        parts *= np.repeat(each[low - 1 : high], held)
+        return parts
 
     return weigh
 
