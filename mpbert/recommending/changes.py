@@ -16,7 +16,7 @@ from mpbert.foundation.errors import ConfigError, UnknownPaperError
 from mpbert.foundation.ragged import row_numbers
 from mpbert.recommending.arrivals import Arrival, Arrivals
 from mpbert.recommending.citation_keys import citation_keys
-from mpbert.recommending.column_making import empty_table, lists_of_rows, table_of
+from mpbert.recommending.column_making import empty_table
 from mpbert.recommending.columns import ColumnTable
 from mpbert.recommending.encoders import IndexEncoder
 from mpbert.recommending.matching import PapersByToken
@@ -29,8 +29,8 @@ from mpbert.recommending.paper_rows import (
     texts_read,
 )
 from mpbert.recommending.published import rows_of_other_ids
-from mpbert.recommending.splicing import Runs
-from mpbert.recommending.tables import BODIES, CONTEXTS, PAPERS, IndexTables
+from mpbert.recommending.splicing import Runs, moved_contexts
+from mpbert.recommending.tables import BODIES, PAPERS, IndexTables
 from mpbert.vectors.matches import TokenWeights
 
 
@@ -189,27 +189,3 @@ def _is_of_abstract(tables: IndexTables, number: int) -> bool:
         return False
     body = "" if tables.bodies is None else tables.bodies["body"][row]
     return text not in body or context["position"] < len(split_sentences(abstract))
-
-
-def moved_contexts(
-    tables: IndexTables, row_of: np.ndarray, is_kept: np.ndarray, cites: np.ndarray | bool = True
-) -> ColumnTable:
-    """Return the contexts with other rows, without papers that are not kept.
-
-    :param row_of: new row of each old one, ``is_kept`` whether it has one.
-    :param cites: (C,) whether a context stays; True: all that cite a paper that is kept.
-    """
-    offsets, cited = tables.cited()
-    citing = tables.contexts["citing_row"]
-    owner = row_numbers(np.diff(offsets))
-    stays = is_kept[cited] & np.broadcast_to(cites, len(citing))[owner]
-    lengths = np.bincount(owner[stays], minlength=len(citing))
-    kept = np.flatnonzero(lengths)
-    columns = [
-        row_of[citing[kept]],
-        tables.contexts["position"][kept],
-        tables.contexts["text"].take(kept),
-        tables.contexts["around"].take(kept),
-        lists_of_rows(lengths[kept], row_of[cited[stays]]),
-    ]
-    return table_of(columns, CONTEXTS)

@@ -5,8 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from mpbert.foundation.growing_arrays import Lazy
-from mpbert.foundation.ragged import offsets_of
+from mpbert.foundation.ragged import offsets_of, row_numbers
+from mpbert.recommending.column_making import lists_of_rows, table_of
 from mpbert.recommending.columns import Column, ColumnTable
+from mpbert.recommending.tables import CONTEXTS, IndexTables
 
 
 @dataclass(frozen=True)
@@ -64,3 +66,27 @@ class Runs:
         """Return the runs of what the rows hold, which begin at these offsets."""
         places, shift = np.concatenate([old, new]), self.is_new * len(old)
         return Runs(self.is_new, places[self.first + shift], places[self.end + shift])
+
+
+def moved_contexts(
+    tables: IndexTables, row_of: np.ndarray, is_kept: np.ndarray, cites: np.ndarray | bool = True
+) -> ColumnTable:
+    """Return the contexts with other rows, without papers that are not kept.
+
+    :param row_of: new row of each old one, ``is_kept`` whether it has one.
+    :param cites: (C,) whether a context stays; True: all that cite a paper that is kept.
+    """
+    offsets, cited = tables.cited()
+    citing = tables.contexts["citing_row"]
+    owner = row_numbers(np.diff(offsets))
+    stays = is_kept[cited] & np.broadcast_to(cites, len(citing))[owner]
+    lengths = np.bincount(owner[stays], minlength=len(citing))
+    kept = np.flatnonzero(lengths)
+    columns = [
+        row_of[citing[kept]],
+        tables.contexts["position"][kept],
+        tables.contexts["text"].take(kept),
+        tables.contexts["around"].take(kept),
+        lists_of_rows(lengths[kept], row_of[cited[stays]]),
+    ]
+    return table_of(columns, CONTEXTS)

@@ -10,11 +10,11 @@ import numpy as np
 
 from mpbert.foundation.ragged import offsets_of
 from mpbert.methods.lexical import tfidf
-from mpbert.recommending.changes import moved_contexts
 from mpbert.recommending.columns import ColumnTable, TextColumn, joined
 from mpbert.recommending.lookup import Lookup
 from mpbert.recommending.lookup_building import MOST_TIMES, CountedWords, Held, lookup_of
 from mpbert.recommending.postings_changes import PostingsChange
+from mpbert.recommending.splicing import moved_contexts
 from mpbert.recommending.tables import IndexTables
 
 _MOST = 1 << 24  # postings that come or go, since memory holds them
