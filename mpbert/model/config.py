@@ -54,9 +54,12 @@ class UpperConfig(Section):
     )
     upper_dim: int = knob(384, "dimensions that the levels add to a concatenated vector", 1)
     gate: float = knob(0.5, "weight of the levels at the start, concatenated; the bag's is 1", 1e-6)
+    losses_apart: bool = knob(
+        False, "bag and levels, concatenated, learn by a loss each; gate stays", stages=(FINETUNE,)
+    )
 
     def __post_init__(self) -> None:
-        """Refuse unknown roles, a list without abstract or citing, and tuned stacked levels."""
+        """Refuse roles that are unknown or missing, and what levels of this join lack."""
         super().__post_init__()
         roles = self.contextual_roles.split(",")
         if not {"abstract", "citing"} <= set(roles) <= set(ROLES):
@@ -64,10 +67,12 @@ class UpperConfig(Section):
                 f"contextual_roles {self.contextual_roles}; expected abstract,citing and any of "
                 f"{', '.join(ROLES)}"
             )
+        if self.losses_apart and self.join != CONCATENATED:
+            raise ConfigError(f"losses_apart with join {self.join}; expected join {CONCATENATED}")
         if self.tuned_layers and self.join == STACKED:
             raise ConfigError(
-                f"tuned_layers {self.tuned_layers} with join {STACKED}; expected join {ADDED} or "
-                f"{CONCATENATED}, whose levels read a pretrained encoder, or tuned_layers 0"
+                f"tuned_layers {self.tuned_layers} with join {STACKED}; expected another join, "
+                f"whose levels read a pretrained encoder, or tuned_layers 0"
             )
 
     @property
@@ -133,8 +138,7 @@ class ModelConfig(Section):
         for dim in (self.dim, self.upper.pretrained_dim * bool(self.document_layers)):
             if dim % self.num_heads:
                 raise ConfigError(
-                    f"dim {dim} is no multiple of {self.num_heads} heads; choose another dim or "
-                    f"num_heads"
+                    f"dim {dim} is no multiple of {self.num_heads} heads; change dim or num_heads"
                 )
 
 
@@ -215,11 +219,6 @@ class ObjectiveConfig(Section):
         "first dimensions that are vectors of their own, such as 64,128; objective contrastive",
         stages=(FINETUNE,),
     )
-    losses_apart: bool = knob(
-        False,
-        "bag and levels, concatenated, learn by a loss each; gate stays; objective contrastive",
-        stages=(FINETUNE,),
-    )
     mpt_weight: float = knob(
         0.0, "times mpt-src-tgt, added to objective contrastive", 0, stages=(FINETUNE,)
     )
@@ -228,7 +227,7 @@ class ObjectiveConfig(Section):
     def __post_init__(self) -> None:
         """Refuse nested vectors where no objective trains them."""
         super().__post_init__()
-        for name in ("nested_dims", "losses_apart", "mpt_weight"):
+        for name in ("nested_dims", "mpt_weight"):
             if getattr(self, name) and self.objective != CONTRASTIVE:
                 raise ConfigError(
                     f"{name} {getattr(self, name)} with objective {self.objective}; expected "
@@ -292,9 +291,10 @@ class Configuration:
     training: TrainingConfig = TrainingConfig()
 
     def __post_init__(self) -> None:
-        """Refuse exact matches where distances are trained, which hold none."""
-        if self.model.lexical.exact_matches and self.objective.objective != CONTRASTIVE:
-            raise ConfigError(
-                f"exact_matches with objective {self.objective.objective}; expected objective "
-                f"{CONTRASTIVE}, or no exact_matches"
-            )
+        """Refuse, where distances are trained, what only a contrastive loss trains."""
+        parts = {"exact_matches": self.model.lexical, "losses_apart": self.model.upper}
+        for name, section in parts.items():
+            if getattr(section, name) and self.objective.objective != CONTRASTIVE:
+                raise ConfigError(
+                    f"{name} with objective {self.objective.objective}; expected {CONTRASTIVE}"
+                )

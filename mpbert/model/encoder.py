@@ -122,7 +122,8 @@ class PaperEncoder(nn.Module):
             self.log_role_weights = None
         self.upper = UpperLevels(config, role_weights) if self.join != STACKED else None
         if self.join == CONCATENATED:
-            self.log_gate = nn.Parameter(torch.tensor(math.log(config.upper.gate) / STEP))
+            start = torch.tensor(math.log(config.upper.gate) / STEP)
+            self.log_gate = nn.Parameter(start, requires_grad=not config.upper.losses_apart)
 
     def forward(self, papers: PackedPapers) -> Tensor:
         """Return (B, U) vectors in the caller's order, U = ``vector_dim``."""

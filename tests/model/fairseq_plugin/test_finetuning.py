@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 import torch
 
-from mpbert.model.config import ObjectiveConfig
+from mpbert.model.config import Configuration, ModelConfig, ObjectiveConfig, UpperConfig
+from mpbert.model.encoder import PaperEncoder
 from mpbert.model.sampling import CITING
 
 pytestmark = pytest.mark.fairseq
@@ -133,30 +134,32 @@ def test_nested_vectors_are_trained_as_vectors_of_their_own(task):
 def test_losses_apart_are_those_of_the_parts(task):
     from mpbert.foundation.errors import ConfigError
     from mpbert.model.fairseq_plugin.finetuning.criterion import MultiPositiveCriterion
-    from mpbert.model.fairseq_plugin.finetuning.model import FairseqTwoTower, TwoTowerOptions
 
     pairs = task()
-    sizes = {"dim": 8, "num_heads": 2, "sentence_layers": 0, "document_layers": 0}
-    FairseqTwoTower.build_model(TwoTowerOptions(**sizes, join="concatenated", upper_dim=4), pairs)
-    assert pairs.parts == (slice(0, 8), slice(8, 12))
     batch, s, papers, _ = random_vectors(pairs)
 
-    def loss(columns, parts=(slice(0, 3), slice(3, 8)), **settings):
-        pairs.parts = parts
-        criterion = MultiPositiveCriterion(pairs, ObjectiveConfig("contrastive", **settings))
+    def loss(first, last, is_apart=False, nested=""):
+        upper = UpperConfig("concatenated", upper_dim=5, losses_apart=is_apart)
+        sizes = {"dim": 3} if is_apart else {"dim": last - first, "upper": UpperConfig()}
+        pairs.note_model(ModelConfig(**{"num_heads": 1, "upper": upper, **sizes}))
+        criterion = MultiPositiveCriterion(
+            pairs, ObjectiveConfig("contrastive", nested_dims=nested)
+        )
+        columns = slice(first, last)
         return criterion(lambda *_: (s[:, columns], papers[:, columns], None), batch)[0].item()
 
-    nested, bag, levels, whole = map(loss, map(slice, (0, 0, 3, 0), (2, 3, 8, 8)))
+    nested, bag, levels, whole = loss(0, 2), loss(0, 3), loss(3, 8), loss(0, 8)
     assert len({round(each, 3) for each in (nested, bag, levels, whole)}) == 4
-    every = slice(None)
-    assert loss(every, losses_apart=True) == pytest.approx((bag + levels) / 2)
-    found = loss(every, losses_apart=True, nested_dims="2")
-    assert found == pytest.approx((nested + bag + levels) / 3)
-    assert loss(every, (slice(0, 8),), losses_apart=True) == pytest.approx(whole)
+    assert loss(0, 8, is_apart=True) == pytest.approx((bag + levels) / 2)
+    assert loss(0, 8, is_apart=True, nested="2") == pytest.approx((nested + bag + levels) / 3)
     with pytest.raises(ConfigError, match="expected numbers below 3"):
-        loss(every, losses_apart=True, nested_dims="3")
-    with pytest.raises(ConfigError, match="losses_apart True with objective triplet"):
-        ObjectiveConfig("triplet", losses_apart=True)
+        loss(0, 8, is_apart=True, nested="3")
+    upper = UpperConfig("concatenated", losses_apart=True)
+    assert not PaperEncoder(ModelConfig(8, 4, upper=upper, num_heads=2)).log_gate.requires_grad
+    with pytest.raises(ConfigError, match="losses_apart with objective mpt-tgt"):
+        Configuration(model=ModelConfig(upper=upper), objective=ObjectiveConfig("mpt-tgt"))
+    with pytest.raises(ConfigError, match="losses_apart with join added"):
+        UpperConfig("added", losses_apart=True)
 
 
 def test_exact_matches_have_a_loss_of_their_own(task):

@@ -71,15 +71,14 @@ class MultiPositiveCriterion(SummedCriterion):
         texts before leaves nothing there, so levels may have a loss apart. Nested vectors:
         Kusupati et al. (NeurIPS 2022), Eq. 1.
         """
-        parts = self.task.parts if self.config.losses_apart else (slice(s.shape[1]),)
-        nested, size = self.config.dims, parts[0].stop
-        if max(nested, default=0) >= size:
+        nested, ends = self.config.dims, [*self.task.cuts, s.shape[1]]
+        if max(nested, default=0) >= ends[0]:
             raise ConfigError(
-                f"nested_dims {self.config.nested_dims}; expected numbers below {size}, the size "
-                f"of a whole vector, which is always trained"
+                f"nested_dims {self.config.nested_dims}; expected numbers below {ends[0]}, the "
+                f"size of a whole vector, which is always trained"
             )
         losses = torch.zeros(len(s), device=s.device)
-        trained = (*map(slice, nested), *parts)
+        trained = (*map(slice, nested), *map(slice, [0, *ends], ends))
         for part in trained:
             logits = contrastive_logits(
                 s[:, part],

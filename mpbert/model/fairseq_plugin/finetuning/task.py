@@ -44,15 +44,14 @@ class FinetuneTask(TokenTask):
         train, num_papers = self.corpus.training_contexts(), self.corpus.num_papers
         self.noise = Noise(train, num_papers, noise)
         self.citing = CitingSentences.of(train, num_papers)
-        self.parts: tuple[slice, ...]  # of a vector: the bag's, and of levels beside it
+        self.cuts: list[int] = []  # of a vector, into parts that learn by a loss each
         self.counted: PaperTokens | None = None  # for exact matches, if these count
         self.states: TokenStates | None = None  # that enter tuned layers, if there are any
 
     def note_model(self, config: ModelConfig) -> None:
-        """Note its sizes and parts, and which sentences its levels read."""
+        """Note its sizes, parts that learn apart, and which sentences its levels read."""
         super().note_model(config)
-        both = slice(0, config.dim), slice(config.dim, config.vector_dim)
-        self.parts = both if config.vector_dim > config.dim else both[:1]
+        self.cuts = [config.dim] if config.upper.losses_apart else []
         stored, is_tuned = self.vectors, config.upper.tuned_layers > 0
         self.source = Sentences(
             self.corpus.gather,
