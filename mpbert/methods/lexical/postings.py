@@ -28,7 +28,7 @@ class Postings:
 
         Word after word is added to all papers that hold it. One of the most frequent words, which a
         quarter of them hold, is added to all from a row of its weights: to add 0 costs less than to
-        look for the papers.
+        look for the papers. One question alone makes no row.
 
         :param words: (U,) numbers of the question's words, ``counts`` (U,) what each counts there.
         :raises IndexFormatError: a row is that of no paper.
@@ -64,18 +64,23 @@ class Postings:
         least = num_papers // _COMMON
         return max(int(self._lengths[-1 - fit]), least) if fit < len(self._lengths) else least
 
-    def _row(self, word: int, start: int, end: int, num_papers: int) -> np.ndarray:
-        """Return the (N,) weights of a word, 0 where a paper lacks it."""
+    def _row(self, word: int, start: int, end: int, num_papers: int) -> np.ndarray | None:
+        """Return the (N,) weights of a word, 0 where a paper lacks it; None: it is asked first."""
         row = self._rows.get(word)
-        if row is None:
+        if row is None and word in self._asked:
             row = np.zeros(num_papers)  # as the scores are: to convert takes as long as to add
             row[self.papers[start:end]] = self.weights[start:end]
             self._rows[word] = row
+        self._asked.add(word)
         return row
 
     @cached_property
     def _lengths(self) -> np.ndarray:
         return np.sort(np.diff(self.offsets))
+
+    @cached_property
+    def _asked(self) -> set[int]:
+        return set()
 
     @cached_property
     def _rows(self) -> dict[int, np.ndarray]:
