@@ -9,7 +9,7 @@ from mpbert.corpus.formats.base import READERS
 from mpbert.foundation.config import option, positional
 from mpbert.foundation.engines import OwnProcesses
 from mpbert.foundation.errors import CorpusError, listed
-from mpbert.retrieval.stores.urls import changed_store_option, checked_url
+from mpbert.retrieval.stores.urls import changed_store_option
 
 
 @dataclass(frozen=True)
@@ -29,11 +29,6 @@ class Config:
     )
     prune: bool = option(False, "remove papers of the index that are not among these")
     store: str = changed_store_option()
-
-    def __post_init__(self) -> None:
-        """Check what argparse cannot."""
-        if self.store:
-            checked_url(self.store)
 
 
 def run(config: Config) -> None:

@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Optional
 
 from mpbert.corpus.tasks import TASKS
-from mpbert.foundation.config import option, positional
-from mpbert.foundation.errors import ConfigError
+from mpbert.foundation.config import check_least, option, positional
 from mpbert.foundation.manifest import check_inputs, is_finished, output_directory
 from mpbert.retrieval.options import pool_option
 
@@ -40,10 +39,7 @@ class Config:
 
     def __post_init__(self) -> None:
         """Check what argparse cannot."""
-        if self.top < 1:
-            raise ConfigError(f"--top is {self.top}; expected 1 or more")
-        if self.sample is not None and self.sample < 1:
-            raise ConfigError(f"--sample is {self.sample}; expected 1 or more, or leave it out")
+        check_least(self, top=1, sample=1)
 
 
 def run(config: Config) -> None:

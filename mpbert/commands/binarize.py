@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mpbert.corpus.splits import SPLITS
-from mpbert.foundation.config import option, positional
+from mpbert.foundation.config import check_least, option, positional
 from mpbert.foundation.engine_choice import engine_of, engine_option
 from mpbert.foundation.errors import ConfigError, CorpusError
 from mpbert.foundation.manifest import check_inputs, is_finished, output_directory
@@ -43,10 +43,7 @@ class Config:
             raise ConfigError(f"--vocab-size is {self.vocab_size}; expected 300 or more")
         if not 1 <= self.sentence_tokens <= 1023:  # the encoder has 1024 places, separator included
             raise ConfigError(f"--sentence-tokens is {self.sentence_tokens}; expected 1 to 1023")
-        if self.tokenizer_sentences < 1:
-            raise ConfigError(
-                f"--tokenizer-sentences is {self.tokenizer_sentences}; expected 1 or more"
-            )
+        check_least(self, tokenizer_sentences=1)
 
 
 def run(config: Config) -> None:

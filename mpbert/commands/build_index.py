@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Optional
 
-from mpbert.foundation.config import option, positional
-from mpbert.foundation.errors import ConfigError, VectorsError
+from mpbert.foundation.config import check_least, option, positional
+from mpbert.foundation.errors import VectorsError
 from mpbert.foundation.manifest import check_inputs, is_finished, output_directory
 
 if TYPE_CHECKING:  # what --help need not wait for
@@ -40,8 +40,7 @@ class Config:
 
     def __post_init__(self) -> None:
         """Check what argparse cannot."""
-        if self.readings < 1:
-            raise ConfigError(f"--readings {self.readings}; expected 1 or more")
+        check_least(self, readings=1)
 
 
 def run(config: Config) -> None:

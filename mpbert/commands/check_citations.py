@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Optional
 
-from mpbert.foundation.config import option, positional
+from mpbert.foundation.config import check_least, option, positional
 from mpbert.foundation.errors import ConfigError, FindingsError, listed
 
 if TYPE_CHECKING:  # what --help need not wait for
@@ -48,8 +48,7 @@ class Config:
 
     def __post_init__(self) -> None:
         """Check what argparse cannot."""
-        if self.least_sure < 0:
-            raise ConfigError(f"--least-sure {self.least_sure}; expected 0 or more")
+        check_least(self, least_sure=0)
         for path in self.bib:
             if not path.is_file():
                 raise ConfigError(f"--bib {path}: there is no such file; name a .bib")

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Optional
 
-from mpbert.foundation.config import option, positional
+from mpbert.foundation.config import check_least, option, positional
 from mpbert.foundation.errors import ConfigError, CorpusError, EncoderError
 from mpbert.foundation.manifest import check_inputs
 from mpbert.retrieval.options import pool_option
@@ -35,8 +35,7 @@ class Config:
     device: str = option("auto", "cpu, cuda or auto")
 
     def __post_init__(self) -> None:
-        if self.contexts < 1:
-            raise ConfigError(f"--contexts {self.contexts}; expected 1 or more")
+        check_least(self, contexts=1)
 
 
 def run(config: Config) -> None:

@@ -3,8 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from mpbert.foundation.config import option, positional
-from mpbert.foundation.errors import ConfigError
+from mpbert.foundation.config import check_least, option, positional
 from mpbert.foundation.extras import check_installed
 from mpbert.foundation.manifest import check_inputs, is_finished, output_directory
 
@@ -24,9 +23,7 @@ class Config:
     seed: int = option(1, "seed of the sample")
 
     def __post_init__(self) -> None:
-        for flag, value in (("--dim", self.dim), ("--sentences", self.sentences)):
-            if value < 1:
-                raise ConfigError(f"{flag} {value}; expected 1 or more")
+        check_least(self, dim=1, sentences=1)
 
 
 def run(config: Config) -> None:

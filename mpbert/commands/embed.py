@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Optional
 
 from mpbert.corpus.splits import SPLITS
-from mpbert.foundation.config import option, positional
+from mpbert.foundation.config import check_least, option, positional
 from mpbert.foundation.engine_choice import engine_of, engine_option
 from mpbert.foundation.errors import ConfigError
 from mpbert.foundation.manifest import check_inputs, is_finished, output_directory
@@ -49,10 +49,7 @@ class Config:
 
     def __post_init__(self) -> None:
         """Check the numbers."""
-        if self.readings < 1 or self.batch_tokens < 1:
-            raise ConfigError(
-                f"--readings {self.readings} --batch-tokens {self.batch_tokens}; expected 1 or more"
-            )
+        check_least(self, readings=1, batch_tokens=1)
 
 
 def run(config: Config) -> None:

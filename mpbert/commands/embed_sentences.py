@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Optional
 
 from mpbert.foundation.claims import parts_directory
-from mpbert.foundation.config import option, positional
-from mpbert.foundation.errors import ConfigError
+from mpbert.foundation.config import check_least, option, positional
 from mpbert.foundation.extras import check_installed
 from mpbert.foundation.links import link
 from mpbert.foundation.manifest import check_inputs, fingerprint, is_finished, output_directory
@@ -46,10 +45,7 @@ class Config:
 
     def __post_init__(self) -> None:
         """Check the numbers."""
-        if self.batch_tokens < 1:
-            raise ConfigError(f"--batch-tokens {self.batch_tokens}; expected 1 or more")
-        if self.tuned_layers is not None and self.tuned_layers < 1:
-            raise ConfigError(f"--tuned-layers {self.tuned_layers}; expected 1 or more")
+        check_least(self, batch_tokens=1, tuned_layers=1)
 
 
 def run(config: Config) -> None:

@@ -4,8 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Optional
 
-from mpbert.foundation.config import option, positional
-from mpbert.foundation.errors import ConfigError
+from mpbert.foundation.config import check_least, option, positional
 from mpbert.model.config import FINETUNE
 from mpbert.model.configuration import read_configuration, resolved_settings
 from mpbert.model.fairseq_plugin.encoders import check_start, train_encoder
@@ -47,8 +46,7 @@ class Config:
 
     def __post_init__(self) -> None:
         """Put all that is in force beside the given settings: a new default is a new output."""
-        if self.processes < 1:
-            raise ConfigError(f"--processes {self.processes}; expected 1 or more")
+        check_least(self, processes=1)
         made = read_configuration(self.configuration, FINETUNE, self.settings)
         object.__setattr__(self, "settings", resolved_settings(made, FINETUNE))
 

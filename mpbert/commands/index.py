@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Optional
 
 from mpbert.corpus.formats.base import READERS
 from mpbert.experiments.options import BEST, TRAINED
-from mpbert.foundation.config import option, positional
+from mpbert.foundation.config import check_least, option, positional
 from mpbert.foundation.engine_choice import engine_of, engine_option, path_for
 from mpbert.foundation.errors import ConfigError, CorpusError, OutputError
 from mpbert.foundation.extras import check_installed
@@ -66,8 +66,7 @@ class Config:
 
     def __post_init__(self) -> None:
         """Check what argparse cannot."""
-        if self.readings < 1:
-            raise ConfigError(f"--readings {self.readings}; expected 1 or more")
+        check_least(self, readings=1)
         if self.train and self.encoder != _WORDS:
             raise ConfigError(
                 f"--train {self.train} --encoder {self.encoder}: found both; expected one, the "

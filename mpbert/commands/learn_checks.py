@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Optional
 
-from mpbert.foundation.config import option, positional
+from mpbert.foundation.config import check_least, option, positional
 from mpbert.foundation.errors import ConfigError
 from mpbert.foundation.extras import check_installed
 from mpbert.foundation.manifest import check_inputs
@@ -36,8 +36,7 @@ class Config:
             raise ConfigError(
                 f"found {len(self.pairs)} paths; expected a corpus and its index, or more pairs"
             )
-        if self.contexts < 100:
-            raise ConfigError(f"--contexts {self.contexts}; expected 100 or more")
+        check_least(self, contexts=100)
 
 
 def run(config: Config) -> None:

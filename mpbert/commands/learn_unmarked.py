@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mpbert.foundation.config import option, positional
+from mpbert.foundation.config import check_least, option, positional
 from mpbert.foundation.errors import ConfigError
 from mpbert.foundation.extras import check_installed
 from mpbert.foundation.manifest import check_inputs
@@ -31,8 +31,7 @@ class Config:
         """Check the numbers."""
         if not 0 < self.share <= 1:
             raise ConfigError(f"--share {self.share}; expected more than 0, at most 1")
-        if self.questions < 1:
-            raise ConfigError(f"--questions {self.questions}; expected 1 or more")
+        check_least(self, questions=1)
 
 
 def run(config: Config) -> None:

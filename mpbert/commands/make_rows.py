@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Optional
 
 from mpbert.experiments.options import configs_option, tuned_option
-from mpbert.foundation.config import option, positional
-from mpbert.foundation.errors import ConfigError
+from mpbert.foundation.config import check_least, option, positional
 from mpbert.foundation.processes import ended_by_sigterm
 from mpbert.retrieval.options import pool_option
 
@@ -34,9 +33,7 @@ class Config:
     configs: Optional[Path] = configs_option()
 
     def __post_init__(self) -> None:
-        for flag, value in (("--seeds", self.seeds), ("--at-once", self.at_once)):
-            if value < 1:
-                raise ConfigError(f"{flag} {value}; expected 1 or more")
+        check_least(self, seeds=1, at_once=1)
 
 
 def run(config: Config) -> None:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Optional
 
-from mpbert.foundation.config import option, positional
+from mpbert.foundation.config import check_least, option, positional
 from mpbert.foundation.errors import ConfigError
 from mpbert.foundation.extras import check_installed
 from mpbert.foundation.manifest import check_inputs
@@ -27,8 +27,7 @@ class Config:
 
     def __post_init__(self) -> None:
         """Check the number."""
-        if self.questions < 1:
-            raise ConfigError(f"--questions {self.questions}; expected 1 or more")
+        check_least(self, questions=1)
 
 
 def run(config: Config) -> None:

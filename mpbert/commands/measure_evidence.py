@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from mpbert.foundation.config import option, positional
+from mpbert.foundation.config import check_least, option, positional
 from mpbert.foundation.errors import ConfigError
 from mpbert.foundation.manifest import check_inputs
 
@@ -25,10 +25,7 @@ class Config:
 
     def __post_init__(self) -> None:
         """Check the numbers."""
-        if self.contexts < 1 or self.read < 0:
-            raise ConfigError(
-                f"--contexts {self.contexts} --read {self.read}; expected 1 or more, 0 or more"
-            )
+        check_least(self, contexts=1, read=0)
 
 
 def run(config: Config) -> None:

@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mpbert.corpus.splits import SPLITS
-from mpbert.foundation.config import option, positional
-from mpbert.foundation.errors import ConfigError, RunError
+from mpbert.foundation.config import check_least, option, positional
+from mpbert.foundation.errors import RunError
 from mpbert.foundation.manifest import check_inputs
 
 if TYPE_CHECKING:  # what --help need not wait for
@@ -32,8 +32,7 @@ class Config:
 
     def __post_init__(self) -> None:
         """Check the numbers."""
-        if self.top < 1 or self.number < 0:
-            raise ConfigError(f"--top {self.top} --number {self.number}; expected at least 1 and 0")
+        check_least(self, top=1, number=0)
 
 
 def run(config: Config) -> None:

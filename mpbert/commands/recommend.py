@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Optional
 
-from mpbert.foundation.config import option, positional
+from mpbert.foundation.config import check_least, option, positional
 from mpbert.foundation.errors import ConfigError, ManuscriptError
 from mpbert.recommending.options import RANKERS, Options
-from mpbert.retrieval.stores.urls import checked_url, store_option
+from mpbert.retrieval.stores.urls import store_option
 
 if TYPE_CHECKING:  # what --help need not wait for
     from mpbert.recommending.manuscripts.sentences import Draft, Manuscript
@@ -66,15 +66,10 @@ class Config:
 
     def __post_init__(self) -> None:
         """Check what argparse cannot."""
-        if self.top < 1:
-            raise ConfigError(f"--top {self.top}; expected 1 or more")
-        if self.sentences < 1:
-            raise ConfigError(f"--sentences {self.sentences}; expected 1 or more")
+        check_least(self, top=1, sentences=1)
         if self.unmarked and (self.whole or self.keep_cited):
             other = "--whole" if self.whole else "--keep-cited"
             raise ConfigError(f"--unmarked {other}: found both; expected one of them")
-        if self.store:
-            checked_url(self.store)
 
 
 def run(config: Config) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from mpbert.foundation.config import positional
-from mpbert.retrieval.stores.urls import changed_store_option, checked_url
+from mpbert.retrieval.stores.urls import changed_store_option
 
 
 @dataclass(frozen=True)
@@ -16,11 +16,6 @@ class Config:
     index: Path = positional("index", "index to change")
     paper_ids: list[str] = positional("paper_ids", "ids of the papers to remove", nargs="+")
     store: str = changed_store_option()
-
-    def __post_init__(self) -> None:
-        """Check what argparse cannot."""
-        if self.store:
-            checked_url(self.store)
 
 
 def run(config: Config) -> None:

@@ -5,7 +5,6 @@ papers to rerank.
 """
 
 import functools
-import logging
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,7 +12,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Optional
 
 from mpbert.corpus.tasks import TASKS
-from mpbert.foundation.config import from_settings, option, paths_in, positional, resolve_settings
+from mpbert.foundation.config import (
+    check_least,
+    from_settings,
+    option,
+    paths_in,
+    positional,
+    resolve_settings,
+)
 from mpbert.foundation.errors import ConfigError, CorpusError
 from mpbert.foundation.manifest import beside, check_inputs, is_finished, output_directory
 from mpbert.foundation.training_log import for_tensorboard
@@ -25,8 +31,6 @@ if TYPE_CHECKING:  # what --help need not wait for
     from mpbert.corpus.queries import Queries
     from mpbert.corpus.store import CorpusStore
     from mpbert.methods.rankings import Ranking
-
-logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -85,10 +89,7 @@ class Config:
             raise ConfigError(
                 f"--scored-by: {self.reranker} scores no further papers; leave it out"
             )
-        if self.top < 1:
-            raise ConfigError(f"--top is {self.top}; expected 1 or more")
-        if self.sample is not None and self.sample < 1:
-            raise ConfigError(f"--sample is {self.sample}; expected 1 or more, or leave it out")
+        check_least(self, top=1, sample=1)
         object.__setattr__(self, "settings", settings)
 
 

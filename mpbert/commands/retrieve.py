@@ -12,7 +12,13 @@ from typing import TYPE_CHECKING, Optional
 
 from mpbert.corpus.splits import SPLITS
 from mpbert.corpus.tasks import TASKS
-from mpbert.foundation.config import from_settings, option, positional, resolve_settings
+from mpbert.foundation.config import (
+    check_least,
+    from_settings,
+    option,
+    positional,
+    resolve_settings,
+)
 from mpbert.foundation.engine_choice import OWN, engine_of, engine_option
 from mpbert.foundation.engines import Job, Maker
 from mpbert.foundation.errors import ConfigError
@@ -22,7 +28,7 @@ from mpbert.foundation.parts import Arrays, parts_of
 from mpbert.foundation.progress import progress
 from mpbert.methods.lexical.method import LEXICAL
 from mpbert.retrieval.options import SIMILARITIES, pool_option
-from mpbert.retrieval.stores.urls import checked_url, store_option
+from mpbert.retrieval.stores.urls import store_option
 
 if TYPE_CHECKING:  # what --help need not wait for
     import numpy as np
@@ -100,17 +106,12 @@ class Config:
         if self.store and (self.approximate or self.vectors is None):
             given = "--approximate" if self.approximate else "--lexical"
             raise ConfigError(f"--store searches vectors; leave {given} or --store out")
-        if self.store:
-            checked_url(self.store)
         if self.approximate and self.engine != OWN:
             raise ConfigError(
                 f"--approximate: the index that it makes stays on one machine; leave it out, or "
                 f"--engine {self.engine}"
             )
-        if self.top < 1:
-            raise ConfigError(f"--top is {self.top}; expected 1 or more")
-        if self.sample is not None and self.sample < 1:
-            raise ConfigError(f"--sample is {self.sample}; expected 1 or more, or leave it out")
+        check_least(self, top=1, sample=1)
         if self.lexical:  # with the defaults in force: a new default is a new run
             from mpbert.methods.lexical.search import check_fields
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Optional
 
-from mpbert.foundation.config import option, positional
+from mpbert.foundation.config import check_least, option, positional
 from mpbert.foundation.errors import ConfigError
-from mpbert.retrieval.stores.urls import checked_url, store_option
+from mpbert.retrieval.stores.urls import store_option
 
 _ORIGIN = re.compile(r"https?://[A-Za-z0-9.\[\]:-]+")
 
@@ -52,10 +52,7 @@ class Config:
             if not getattr(self, name) > 0:
                 flag = "--" + name.replace("_", "-")
                 raise ConfigError(f"{flag} is {getattr(self, name)}; expected more than 0")
-        if self.max_pdf_kib < 0:
-            raise ConfigError(f"--max-pdf-kib is {self.max_pdf_kib}; expected 0 or more")
-        if self.store:
-            checked_url(self.store)
+        check_least(self, max_pdf_kib=0)
         if math.isinf(self.max_seconds):
             raise ConfigError("--max-seconds is inf; expected a number of seconds, such as 3600")
         if not 0 <= self.port <= 65535:

@@ -16,7 +16,7 @@ import yaml
 from mpbert.corpus.tasks import TASKS
 from mpbert.evaluation.tuned import Budget, TunedRow
 from mpbert.experiments.options import configs_option
-from mpbert.foundation.config import option, positional
+from mpbert.foundation.config import check_least, option, positional
 from mpbert.foundation.errors import ConfigError, MpbertError
 from mpbert.foundation.manifest import beside, claimed
 from mpbert.foundation.processes import ended_by_sigterm
@@ -70,10 +70,7 @@ class Config:
         parse_measure(self.measure)
         if not 0 <= self.cpu_hours < math.inf:
             raise ConfigError(f"--cpu-hours is {self.cpu_hours}; expected 0 or more, and finite")
-        counts = {"queries": self.queries, "at-once": self.at_once, "trials": self.trials}
-        for flag, value in counts.items():
-            if value is not None and value < 1:
-                raise ConfigError(f"--{flag} is {value}; expected 1 or more")
+        check_least(self, queries=1, at_once=1, trials=1)
 
 
 def run(config: Config) -> None:

@@ -6,7 +6,7 @@ from typing import Optional
 
 from mpbert.corpus.formats.base import READERS
 from mpbert.foundation.config import option, positional
-from mpbert.retrieval.stores.urls import changed_store_option, checked_url
+from mpbert.retrieval.stores.urls import changed_store_option
 
 
 @dataclass(frozen=True)
@@ -25,11 +25,6 @@ class Config:
         None, "address of a GROBID server to read the PDF files; without it, mpbert reads them"
     )
     store: str = changed_store_option()
-
-    def __post_init__(self) -> None:
-        """Check what argparse cannot."""
-        if self.store:
-            checked_url(self.store)
 
 
 def run(config: Config) -> None:

@@ -54,6 +54,19 @@ def _shown(default: object) -> str:
     return "none" if default is None else str(default) or "none"
 
 
+def check_least(config: object, **least: float) -> None:
+    """Check that options that are given are not below these numbers.
+
+    :raises ConfigError: one is.
+    """
+    for name, minimum in least.items():
+        value = getattr(config, name)
+        if value is not None and not value >= minimum:
+            hint = ", or leave it out" if getattr(type(config), name) is None else ""
+            flag = name.replace("_", "-")
+            raise ConfigError(f"--{flag} {value}; expected {minimum} or more{hint}")
+
+
 class CommandParser(ArgumentParser):
     """Command line of a configuration; its help says what the command reads and writes.
 

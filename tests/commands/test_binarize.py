@@ -58,7 +58,7 @@ def test_a_finished_output_is_reused_and_another_setting_refused(rfc_corpus, rfc
         ("--vocab-size=10", "--vocab-size is 10; expected 300 or more"),
         ("--sentence-tokens=0", "--sentence-tokens is 0; expected 1 to 1023"),
         ("--sentence-tokens=1024", "expected 1 to 1023"),
-        ("--tokenizer-sentences=0", "--tokenizer-sentences is 0"),
+        ("--tokenizer-sentences=0", "--tokenizer-sentences 0"),
     ],
 )
 def test_numbers_out_of_range_are_refused(rfc_corpus, tmp_path, capsys, flag, message):

@@ -80,7 +80,7 @@ def test_a_sample_is_reranked_by_what_all_queries_taught(rfc_corpus, runs, tmp_p
         found[name] = {line.removesuffix(name) for line in run}
     assert found["some"] < found["all"]
     assert len(read_run(tmp_path / "some" / "test.run")) == 30
-    with pytest.raises(ConfigError, match="--sample is 0; expected 1 or more, or leave it out"):
+    with pytest.raises(ConfigError, match="--sample 0; expected 1 or more, or leave it out"):
         rerank.Config(rfc_corpus, tmp_path / "none", runs=inputs, sample=0)
 
 

@@ -115,9 +115,9 @@ def test_a_sample_is_ranked_as_among_all_queries(rfc_corpus, vectors, tmp_path, 
 def test_one_thing_to_search_is_needed(tmp_path):
     with pytest.raises(ConfigError, match="expected one of --vectors and --lexical"):
         retrieve.Config(tmp_path, tmp_path)
-    with pytest.raises(ConfigError, match="--top is 0; expected 1 or more"):
+    with pytest.raises(ConfigError, match="--top 0; expected 1 or more"):
         retrieve.Config(tmp_path, tmp_path, lexical="bm25", top=0)
-    with pytest.raises(ConfigError, match="--sample is 0; expected 1 or more, or leave it out"):
+    with pytest.raises(ConfigError, match="--sample 0; expected 1 or more, or leave it out"):
         retrieve.Config(tmp_path, tmp_path, lexical="bm25", sample=0)
     with pytest.raises(ConfigError, match="--settings are of a lexical method"):
         retrieve.Config(tmp_path, tmp_path, vectors=tmp_path, settings=["k1=1"])

@@ -20,13 +20,21 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,199}")
 def store_option() -> Any:
     """Return the field of ``--store``, the same in every command that has it."""
     kinds = " or ".join(KINDS.values())
-    return option("", f"search a vector database, {kinds}; without it, the files of vectors")
+    text = f"search a vector database, {kinds}; without it, the files of vectors"
+    return option("", text, type=_checked)
 
 
 def changed_store_option() -> Any:
     """Return the field of ``--store`` of commands that change an index."""
     kinds = " or ".join(KINDS.values())
-    return option("", f"also change the papers that are held in a store, {kinds}")
+    text = f"also change the papers that are held in a store, {kinds}"
+    return option("", text, type=_checked)
+
+
+def _checked(url: str) -> str:
+    if url:
+        checked_url(url)
+    return url
 
 
 def checked_url(url: str) -> SplitResult:
