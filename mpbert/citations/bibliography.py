@@ -63,10 +63,6 @@ class RawText:
     bibliography: list[str]
 
 
-def _strong(sentences: Sequence[str]) -> np.ndarray:
-    return np.array([len(s) < 500 and _is_strong(s) for s in sentences], dtype=bool)
-
-
 def _is_strong(sentence: str) -> bool:
     if _YEAR_ALONE.match(sentence) or ("(" in sentence and _ISSUE.search(sentence)):
         return True
@@ -97,7 +93,7 @@ def split_bibliography(sections: Sequence[tuple[str, list[str]]]) -> RawText:
         if not is_suspect:
             kept.append((heading, list(sentences)))
             continue
-        strong = _strong(sentences)
+        strong = np.array([len(s) < 500 and _is_strong(s) for s in sentences], dtype=bool)
         entries = strong | _names(sentences)
         density = _density(entries)
         if is_heading:

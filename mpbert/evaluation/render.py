@@ -197,8 +197,11 @@ def _environment(escape: Callable[[object], object] | None) -> jinja2.Environmen
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.filters.update(left=_left, right=_right, wrapped=_wrapped, broken=_broken)
-    environment.filters.update(aligned=aligned, anchors=anchors)
+    environment.filters.update(
+        left=lambda value, width: _to_text(value).ljust(width),
+        right=lambda value, width: _to_text(value).rjust(width),
+        **{"wrapped": _wrapped, "broken": _broken, "aligned": aligned, "anchors": anchors},
+    )
     return environment
 
 
@@ -209,14 +212,6 @@ def _escaper(table: dict[str, str]) -> Callable[[object], str]:
 
 def _to_text(value: object) -> str:
     return str(value).translate(_ASCII)
-
-
-def _left(value: str, width: int) -> str:
-    return _to_text(value).ljust(width)
-
-
-def _right(value: str, width: int) -> str:
-    return _to_text(value).rjust(width)
 
 
 def _wrapped(value: str, width: int) -> str:

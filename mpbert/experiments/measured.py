@@ -111,7 +111,7 @@ def run_measured(
             text=True,
             errors="replace",
         ) as process,
-        _reached(stop, lambda: (stopped.set(), process.stdin.close())),
+        (stop.reaching if stop else on_sigterm)(lambda: (stopped.set(), process.stdin.close())),
     ):
         for line in process.stderr:
             relay(line, label)
@@ -121,12 +121,6 @@ def run_measured(
         code = process.returncode or 1
         return Measured(time.monotonic() - start, 0.0, 0, code, last_line, stopped.is_set())
     return Measured(**json.loads(found), last_line=last_line, was_stopped=stopped.is_set())
-
-
-def _reached(
-    stop: Stop | None, end: Callable[[], object]
-) -> contextlib.AbstractContextManager[None]:
-    return stop.reaching(end) if stop else on_sigterm(end)
 
 
 def cores() -> int:
@@ -155,14 +149,10 @@ def _main() -> None:
         "exit_code": os.waitstatus_to_exitcode(status),
     }
     if log:
-        append_record(Path(log), {**json.loads(named), **found, **_machine()})
+        append_record(Path(log), {**json.loads(named), **found, "cores": cores(), "gpu": has_gpu()})
     with contextlib.suppress(BrokenPipeError):  # nobody is there to read it
         print(json.dumps(found), flush=True)
     os._exit(0)  # the thread is reading, and Python would wait for its lock
-
-
-def _machine() -> dict[str, int | bool]:
-    return {"cores": cores(), "gpu": has_gpu()}
 
 
 def _end_with_asker(child: int) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from mpbert.corpus.cocitation import cocitation_counts
-from mpbert.corpus.repeats import Repeats, repeats_of
+from mpbert.corpus.repeats import repeats_of
 from mpbert.corpus.store import CorpusStore
 from mpbert.corpus.trec import Qrels
 from mpbert.evaluation.build import build_report
@@ -62,7 +62,7 @@ def measure_rows(plan: ReportPlan) -> Report:
         experiment.pool,
         _split_by(corpus),
         plan.queries,
-        _repeats(plan, store),
+        repeats_of(store, plan.split) if plan.task == "local" else None,
     )
     queries = _queries(plan, store, source.qrels)
     rows = [measured.get(variant.name) or _planned(plan, variant) for variant in variants]
@@ -148,11 +148,6 @@ def _queries(plan: ReportPlan, store: CorpusStore, qrels: Qrels) -> MeasuredQuer
         num_candidates(store.years, years, plan.experiment.pool),
         np.add.reduceat(is_newer, qrels.offsets[:-1], dtype=np.int64),
     )
-
-
-def _repeats(plan: ReportPlan, store: CorpusStore) -> Repeats | None:
-    """Return which queries repeat another; None of whole papers."""
-    return repeats_of(store, plan.split) if plan.task == "local" else None
 
 
 def _refuse_unknown(plan: ReportPlan, store: CorpusStore, papers: Sequence[str]) -> None:

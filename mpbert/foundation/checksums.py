@@ -49,13 +49,9 @@ def _fingerprint(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _text_of(manifest: dict[str, Any]) -> bytes:
-    return json.dumps(manifest, indent=1, ensure_ascii=False, allow_nan=False).encode() + b"\n"
-
-
 def sealed(manifest: dict[str, Any]) -> bytes:
     """Return the text of a manifest whose last entry is the checksum of the text without it."""
-    text = _text_of(manifest)
+    text = json.dumps(manifest, indent=1, ensure_ascii=False, allow_nan=False).encode() + b"\n"
     seal = f',\n "{SEAL}": "{hashlib.sha256(text).hexdigest()}"\n}}\n'
     return text.removesuffix(b"\n}\n") + seal.encode()
 

@@ -17,7 +17,7 @@ from mpbert.foundation.engines import Engine
 from mpbert.foundation.errors import CorpusError, listed
 from mpbert.foundation.parts import PartFiles
 from mpbert.foundation.progress import progress
-from mpbert.recommending.columns import ColumnTable, TextColumn
+from mpbert.recommending.columns import ColumnTable
 from mpbert.recommending.lookup import TIMES
 from mpbert.recommending.read_papers import ReadPapers
 from mpbert.recommending.tables import IndexTables
@@ -104,7 +104,8 @@ def told_parts(tables: IndexTables, encoder: str) -> list[str]:
 
     :param encoder: its name; empty: there is none.
     """
-    abstracts, bodies = _number_of_abstracts(tables.papers), _filled(tables.bodies["body"])
+    abstracts = _number_of_abstracts(tables.papers)
+    bodies = int((tables.bodies["body"].lengths > 0).sum())
     citing = tables.contexts.num_rows
     lines = [
         f"ranked by words of: titles of {tables.papers.num_rows:,} papers and abstracts of "
@@ -134,8 +135,3 @@ def _number_of_abstracts(papers: ColumnTable) -> int:
     """Return how many papers have one; of a paper known by its title alone, it is the title."""
     pairs = zip(papers["title"], papers["abstract"], strict=True)
     return sum(abstract.rstrip(".") not in ("", title.rstrip(".")) for title, abstract in pairs)
-
-
-def _filled(texts: TextColumn) -> int:
-    """Return how many texts of a column are not empty."""
-    return int((texts.lengths > 0).sum())

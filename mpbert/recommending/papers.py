@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mpbert.corpus.published import Publication
 from mpbert.foundation.errors import ConfigError, UnknownPaperError
 from mpbert.foundation.extras import imported
 from mpbert.recommending.answers import Records, cells_of
@@ -156,9 +155,6 @@ class IndexedPapers:
     def _doi(self, row: int) -> str | None:
         return doi_at(self._columns["published"], row) or doi_of(self._ids[row])
 
-    def _published(self, row: int) -> Publication:
-        return published_of(self._columns["published"][row])
-
     def row_of(self, paper_id: str) -> int:
         """Return the row of a paper, also by the id of a copy.
 
@@ -177,7 +173,7 @@ class IndexedPapers:
     def paper_at(self, row: int) -> IndexedPaper:
         """Return the paper of a row."""
         venue, abstract = (self._columns[name][row] for name in ("venue", "abstract"))
-        published = self._published(row)
+        published = published_of(self._columns["published"][row])
         return IndexedPaper(**self.shown(row), venue=venue, abstract=abstract, published=published)
 
     def shown(self, row: int) -> dict[str, Any]:

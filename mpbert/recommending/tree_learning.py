@@ -84,7 +84,9 @@ def learn_trees(
     made = LearntTrees(TreeMasks(trees), signals)
     scores = whole.start + grown_trees.predict(whole.features)  # that lists without gold taught
     scores[whole.teach[row_numbers(whole.lengths)]] = found[best][1]
-    _take_in(held_out, whole.lengths, scores)
+    firsts = np.split(scores, np.cumsum(whole.lengths)[:-1])
+    for own, of_first in zip(held_out, firsts, strict=True):
+        own[_first(own)] = of_first
     return made, f"{len(trees):,} trees of {best.leaves} leaves: {said}", held_out
 
 
@@ -112,15 +114,6 @@ def held_out_scores(examples: Examples, names: list[str], folds: np.ndarray) -> 
     }
     each = zip(folds.tolist(), examples.features, strict=True)
     return [fusions[fold].scores(found) for fold, found in each]
-
-
-def _take_in(scores: list[np.ndarray], lengths: np.ndarray, better: np.ndarray) -> None:
-    """Put other scores in place of those of the first papers of each query.
-
-    :param lengths: (Q,) how many these are; ``better`` query after query, best before.
-    """
-    for own, of_first in zip(scores, np.split(better, np.cumsum(lengths)[:-1]), strict=True):
-        own[_first(own)] = of_first
 
 
 def _first(scores: np.ndarray) -> np.ndarray:

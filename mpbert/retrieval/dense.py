@@ -29,12 +29,10 @@ _CONVERTED = 1024  # papers converted at once: they lie in memory as float64
 RESCORED = 64  # queries rescored at once: their candidates lie in memory as float64
 
 
-def _as_they_are(vectors: np.ndarray) -> np.ndarray:
-    return np.ascontiguousarray(vectors, dtype=np.float32)
-
-
 # similarity -> what is done to vectors whose inner product it then is
-_PREPARED: dict[str, Callable[[np.ndarray], np.ndarray]] = {COSINE: normalized, DOT: _as_they_are}
+_PREPARED: dict[str, Callable[[np.ndarray], np.ndarray]] = {
+    **{COSINE: normalized, DOT: lambda vectors: np.ascontiguousarray(vectors, dtype=np.float32)}
+}
 
 
 class DenseIndex:

@@ -40,7 +40,7 @@ def topics_of(positions: np.ndarray, titles: Sequence[str]) -> list[Topic]:
     if len(titles) < 2 * _LEAST_TITLES:
         return []
     regions = _regions(positions, number)
-    words = [_words(title) for title in titles]
+    words = [{word.casefold() for word in _WORD.findall(title)} - _STOP_WORDS for title in titles]
     everywhere = Counter(word for found in words for word in found)
     spelt = _spellings(titles)
     inside = [Counter[str]() for _ in range(number)]
@@ -63,10 +63,6 @@ def topics_of(positions: np.ndarray, titles: Sequence[str]) -> list[Topic]:
             shown = [spelt[word] for word in best]
             topics.append(Topic(words=shown, x=x, y=y, num_papers=len(rows)))
     return topics
-
-
-def _words(title: str) -> set[str]:
-    return {word.casefold() for word in _WORD.findall(title)} - _STOP_WORDS
 
 
 def _spellings(titles: Sequence[str]) -> dict[str, str]:

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from mpbert.recommending.manuscripts.files import manuscript_in
+from mpbert.recommending.manuscripts.files import draft_in
+from mpbert.recommending.manuscripts.sentences import manuscript_of
 from mpbert.recommending.manuscripts.source_text import SourceText
 
 TEXT = "A host sends mail to a relay. The protocol names the sender. A relay may refuse it."
@@ -38,4 +39,4 @@ def questions(recommender):
 
 def read_manuscript(text, path):
     """Return the manuscript in a text, as that of a file of this name."""
-    return manuscript_in(SourceText(path, text))
+    return manuscript_of(draft_in(SourceText(path, text)))

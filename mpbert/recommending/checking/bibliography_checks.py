@@ -159,7 +159,11 @@ def _unused(entries: Sequence[BibEntry], cited: set[str]) -> Iterator[Finding]:
     if "*" in cited or not cited:
         return
     folded = {key.lower() for key in cited}
-    used = {entry.key for entry in entries if not folded.isdisjoint(_own_keys(entry))}
+    used = {
+        entry.key
+        for entry in entries
+        if not folded.isdisjoint(map(str.lower, (entry.key, *entry.aliases)))
+    }
     while more := {
         name for entry in entries if entry.key in used for name in entry.names if name not in used
     }:
@@ -169,10 +173,6 @@ def _unused(entries: Sequence[BibEntry], cited: set[str]) -> Iterator[Finding]:
         if entry.is_work and entry.key.lower() not in used_folded:
             message = f"{entry.key!r} is cited nowhere"
             yield Finding("unused-entry", entry.path, entry.line, message, entry.key)
-
-
-def _own_keys(entry: BibEntry) -> list[str]:
-    return [key.lower() for key in (entry.key, *entry.aliases)]
 
 
 def _at(entry: BibEntry, seen_from: BibEntry) -> str:

@@ -59,7 +59,8 @@ def _result(finding: Finding, folder: Path) -> dict[str, Any]:
 def github(findings: Sequence[Finding], folder: Path) -> Iterator[str]:
     """Yield a line for each finding, which GitHub shows at its place; ``folder`` as of SARIF."""
     for finding in findings:
-        place = _property(file_of(finding, folder).as_posix())
+        place = _escaped(file_of(finding, folder).as_posix())
+        place = place.replace(":", "%3A").replace(",", "%2C")
         line = "" if finding.line is None else f",line={finding.line}"
         kind = _OF_GITHUB[finding.severity]
         yield f"::{kind} file={place}{line},title={finding.kind}::{_escaped(finding.message)}"
@@ -75,7 +76,3 @@ def file_of(finding: Finding, folder: Path) -> Path:
 
 def _escaped(text: str) -> str:
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-
-
-def _property(text: str) -> str:
-    return _escaped(text).replace(":", "%3A").replace(",", "%2C")

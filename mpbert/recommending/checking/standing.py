@@ -21,7 +21,7 @@ COLUMNS = (
     *("place by cosine", "height of cosine", "author named"),
 )
 # what is known of a paper: its title; an abstract; its text or who cites it; all this with vectors
-TITLES, ABSTRACTS, TEXTS, VECTORS = KINDS = ("titles", "abstracts", "texts", "vectors")
+TITLES, ABSTRACTS, TEXTS, VECTORS = ("titles", "abstracts", "texts", "vectors")
 FEATURES = {  # the columns that count
     **dict.fromkeys((TITLES, ABSTRACTS), (*COLUMNS[:5], COLUMNS[7])),
     **{TEXTS: (*COLUMNS[:3], COLUMNS[7]), VECTORS: (*COLUMNS[:3], *COLUMNS[5:])},

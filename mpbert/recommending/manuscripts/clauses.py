@@ -58,7 +58,7 @@ def clauses_of(paragraph: str) -> Iterator[list[tuple[str, list[str]]]]:
             sentence = NOUN + sentence.removeprefix(NOUN + _LOOSE)
         yield [
             (cut_markers(clause, [Marker(*found.span()) for found in _CUT.finditer(clause)]), marks)
-            for clause in _clauses(_INNER_NOUN.sub(_lower, sentence))
+            for clause in _clauses(_INNER_NOUN.sub(lambda noun: noun[0].lower(), sentence))
             for marks in [MARK.findall(clause)]
         ]
 
@@ -109,10 +109,6 @@ def _settled(paragraph: str) -> str:
     text = _SUBJECT.sub(_with_subject, replace_spans(paragraph, found))
     text = _POSSESSIVE.sub(r"Their\1", text)
     return _BEFORE_WORD.sub(r"\2\1", _AFTER_STOP.sub(r"\2\1", text))
-
-
-def _lower(match: re.Match[str]) -> str:
-    return match[0].lower()
 
 
 def _with_subject(match: re.Match[str]) -> str:

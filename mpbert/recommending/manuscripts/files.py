@@ -67,14 +67,6 @@ def draft_with_text(path: Path) -> tuple[Draft, str]:
     return draft, "" if path.suffix.lower() in _OF_FILE else read_source(path).text
 
 
-def manuscript_in(source: SourceText) -> Manuscript:
-    """Return the manuscript in the text of a file.
-
-    :raises ManuscriptError: it is not what the ending of the name says.
-    """
-    return manuscript_of(draft_in(source))
-
-
 def draft_in(source: SourceText) -> Draft:
     """Return the draft in the text of a file, before it is cut into sentences.
 

@@ -10,7 +10,6 @@ import zipfile
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 from xml.sax.saxutils import escape
 
 from mpbert.foundation.errors import ManuscriptError
@@ -127,14 +126,11 @@ class OfficeText:
         """Return a site in the text as one in the XML, of which tags within it stay."""
         start = self._starts[site.start] if site.end > site.start else self._ends[site.start - 1]
         end = self._ends[site.end - 1] if site.end > site.start else start
-        style = BY_NAME if is_open else replace(site.style, of_key=_escaped(site.style))
+        of_key = site.style.of_key
+        style = BY_NAME if is_open else replace(site.style, of_key=lambda key: escape(of_key(key)))
         tags = "".join(_TAG.findall(self.source.text[start:end]))
         style = replace(style, behind=style.behind + tags)
         return replace(site, source=self.source, start=start, end=end, style=style)
-
-
-def _escaped(style: Style) -> Any:
-    return lambda key: escape(style.of_key(key))
 
 
 def rewritten(data: bytes, member: str, text: bytes) -> bytes:

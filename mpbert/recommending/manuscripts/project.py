@@ -67,7 +67,11 @@ def _root_in(folder: Path, name: str) -> Path:
         if not any(part.startswith(".") for part in file.relative_to(folder).parts)
     }
     roots = [file for file, text in texts.items() if _ROOT.search(text) and not _CLASS.search(text)]
-    included = {_stem(match) for text in texts.values() for match in _INPUT.findall(text)}
+    included = {
+        PurePosixPath(name.strip()).name.removesuffix(".tex")
+        for text in texts.values()
+        for name in _INPUT.findall(text)
+    }
     roots = [file for file in roots if file.stem not in included] or roots
     if not texts:
         roots = [file for end in (".typ", ".qmd", ".md", ".org") for file in folder.glob(f"*{end}")]
@@ -86,7 +90,3 @@ def _root_in(folder: Path, name: str) -> Path:
     raise ManuscriptError(
         f"{name}: found no file with \\documentclass and \\begin{{document}}; name the manuscript"
     )
-
-
-def _stem(name: str) -> str:
-    return PurePosixPath(name.strip()).name.removesuffix(".tex")

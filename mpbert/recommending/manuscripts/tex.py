@@ -114,7 +114,7 @@ def read_tex(source: SourceText, includes: bool = True) -> Draft:
     _warn(source, converter.unread)
     converter.left_out.warn(source.path)
     title, abstract, text = (
-        mark_places(_QUOTE.sub(_quote, part), marks)
+        mark_places(_QUOTE.sub(lambda sign: "“" if sign[0] == "\"'" else "„", part), marks)
         for part in (
             heading,
             "\n\n".join(converter.abstracts),
@@ -123,10 +123,6 @@ def read_tex(source: SourceText, includes: bool = True) -> Draft:
     )
     about = replace(about_tex(expanded.text), keys=named_keys(marked, converter.citing))
     return Draft(text, marks, title, abstract, about)
-
-
-def _quote(sign: re.Match[str]) -> str:
-    return "“" if sign[0] == "\"'" else "„"
 
 
 def _warn(source: SourceText, unread: Counter[str]) -> None:

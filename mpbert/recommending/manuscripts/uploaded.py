@@ -24,7 +24,6 @@ except ImportError:  # Windows
 
 _MOST_MEMORY = 2 << 30  # bytes of addresses, of the process
 _GAPS = re.compile(r"[ \t\n]*\n[ \t]*\n\s*")
-_SPACES = re.compile(r"[ \t\n]+(?!\n)(?<!\n\n)")
 
 
 @dataclass(frozen=True)

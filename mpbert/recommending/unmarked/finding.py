@@ -119,7 +119,8 @@ def _candidates(
         span, read = spans[number], in_text[number]
         if span and any(start <= span[0] < end for start, end in left_out):
             continue
-        if read and find_marker_like(text[read[0] : _next(begins, read[1], len(text))]):
+        after = read and next((begin for begin in begins if begin >= read[1]), len(text))
+        if read and find_marker_like(text[read[0] : after]):
             continue  # it cites by names or numbers
         yield number
 
@@ -127,11 +128,6 @@ def _candidates(
 def _is_whole(sentence: str) -> bool:
     """Return whether it is no heading, key word or address that a reader has left."""
     return len(words(sentence)) >= LEAST_WORDS and bool(_ENDED.search(sentence))
-
-
-def _next(begins: list[int], place: int, end: int) -> int:
-    """Return where the next sentence begins; the end where there is none."""
-    return next((begin for begin in begins if begin >= place), end)
 
 
 def _left_out(source: str) -> list[tuple[int, int]]:
