@@ -215,6 +215,8 @@ def test_trained_rows_are_made_with_each_seed(rfc_corpus, place, caplog, capfd):
     ]
     with pytest.raises(ConfigError, match="--seeds 0; expected 1 or more"):
         make_rows.Config(rfc_corpus, Path("rows"), Path("out"), seeds=0)
+    with pytest.raises(ConfigError, match="--at-once 0; expected 1 or more"):
+        make_rows.Config(rfc_corpus, Path("rows"), Path("out"), at_once=0)
 
 
 def test_rows_of_trained_rows_are_made_with_each_seed_of_these(rfc_corpus, place, caplog, capfd):
@@ -298,20 +300,22 @@ def test_a_row_that_fails_is_named_and_leaves_the_rest_alone(rfc_corpus, place, 
     assert caplog.messages[-1] == "1 of 2 rows failed: bad (optional); see above"
     assert len(asked) == 2
     _write(place, bad={**BM25, "order": 1})
-    with pytest.raises(
-        RowsFailedError, match="1 of 2 rows failed: bad; see above, and run this again"
-    ):
+    with pytest.raises(RowsFailedError, match="1 of 2 rows failed: bad; see above, and run this a"):
         _run(rfc_corpus, "bad", "good")
 
 
-def test_a_row_that_needs_what_failed_fails_too(rfc_corpus, place, caplog, scripted):
+@pytest.mark.parametrize("at_once", [1, 4])
+def test_a_row_that_needs_what_failed_fails_too_and_others_do_not(
+    rfc_corpus, place, caplog, scripted, at_once
+):
     first = {"title": "C", "method": "citation_candidates", "inputs": ["bm25"], "order": 5}
-    _write(place, bm25=BM25, cited=first)
+    _write(place, bm25=BM25, cited=first, slow=SLOW)
     scripted[1]["bm25"] = 2
     caplog.set_level("INFO", "mpbert")
-    with pytest.raises(RowsFailedError, match="2 of 2 rows failed: bm25, cited"):
-        _run(rfc_corpus)
-    assert "[2/2] cited: failed, it needs what failed: bm25" in caplog.messages
+    with pytest.raises(RowsFailedError, match="2 of 3 rows failed: bm25, cited"):
+        _run(rfc_corpus, at_once=at_once)
+    assert "[3/3] cited: failed, it needs what failed: bm25" in caplog.messages
+    assert sum(": made in " in message for message in caplog.messages) == 1
 
 
 @pytest.mark.parametrize(("code_of", "made"), [("rfc/chance", 2), ("chance-seed-2", 1)])
@@ -391,18 +395,6 @@ def test_sigterm_ends_all_rows_that_are_made_at_once(rfc_corpus, place):
         assert [record.get("exit_code") for record in _cost(name)] == [None, -signal.SIGTERM]
     assert not any(_is_alive(int(path.stem)) for path in place.glob("*.pid"))
     assert not Path("out/cost/rfc/bm25.jsonl").exists()
-
-
-def test_a_row_that_fails_beside_others_leaves_them_alone(rfc_corpus, place, caplog, scripted):
-    first = {"title": "C", "method": "citation_candidates", "inputs": ["bm25"], "order": 5}
-    _write(place, bm25=BM25, cited=first, slow=SLOW)
-    scripted[1]["bm25"] = 2
-    caplog.set_level("INFO", "mpbert")
-    with pytest.raises(RowsFailedError, match="2 of 3 rows failed: bm25, cited"):
-        _run(rfc_corpus, at_once=4)
-    assert sum(": made in " in message for message in caplog.messages) == 1
-    with pytest.raises(ConfigError, match="--at-once 0; expected 1 or more"):
-        _run(rfc_corpus, at_once=0)
 
 
 def test_rows_that_are_made_at_once_share_the_cores_and_a_row_alone_has_all(

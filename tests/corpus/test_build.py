@@ -142,16 +142,6 @@ def chain(tmp_path):
     return write(tmp_path / "chain.jsonl", papers)
 
 
-def test_one_process_and_two_give_the_same_papers(chain):
-    results = []
-    for processes in (1, 2):
-        counts = Counter()
-        papers = list(iter_clean_papers(JsonlReader(), chain, OwnProcesses(processes), counts))
-        results.append((counts, [(p.paper_id, p.sentences, p.cited) for p in papers]))
-    assert results[0] == results[1]
-    assert results[0][0]["papers_read"] == len(results[0][1]) == 100
-
-
 class Lengths(Engine):
     """Makes all parts here, and keeps how many records each was made of."""
 

@@ -196,16 +196,6 @@ def test_curves_and_tables_of_the_report_are_of_the_chosen_queries(
     assert _recall_at_1(place, FIRST) != _recall_at_1(place, contexts.query_ids)
 
 
-def test_a_query_of_the_run_that_is_none_of_the_split_is_remarked(place, tmp_path, monkeypatch):
-    other = tmp_path / "place"
-    (other / "out/trec/store/bm25").mkdir(parents=True)
-    (other / "store").symlink_to(place / "store")
-    text = (place / "out/trec/store/bm25/test.run").read_text()
-    (other / "out/trec/store/bm25/test.run").write_text(text + "zz#1 Q0 k1 1 1 t\n")
-    found, _ = _reported(other, monkeypatch, tmp_path / "report")
-    assert "bm25: 1 queries of its run are none of the split, and do not count." in found
-
-
 def test_what_learns_on_validation_learns_from_distinct_queries(
     place, store, tmp_path, monkeypatch
 ):

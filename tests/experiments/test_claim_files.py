@@ -108,9 +108,7 @@ def test_a_claim_belongs_to_the_task_of_its_rows(tmp_path):
     with pytest.raises(ConfigError, match=r"claim x: names rows of two tasks: a \(local\), g"):
         claims_of_task(mixed, rows, "local")
     deep = _read(tmp_path, {**CLAIM, "measure": "Recall@101"})
-    with pytest.raises(
-        ConfigError, match="claim x: measure is Recall@101; expected a cutoff of at"
-    ):
+    with pytest.raises(ConfigError, match="claim x: measure is Recall@101; expected a cutoff of a"):
         claims_of_task(deep, rows, "local")
 
 

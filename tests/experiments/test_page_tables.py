@@ -146,9 +146,7 @@ def test_a_table_right_below_its_marker_gives_way_too():
     "marker", ["<!-- results \nx: 1\n-->\n", "<!--results\nx: 1\n-->", "<!-- results\n"]
 )
 def test_a_marker_that_is_not_whole_is_refused(marker):
-    with pytest.raises(
-        ConfigError, match=r"page.md, line 2: found a marker that is not whole; expe"
-    ):
+    with pytest.raises(ConfigError, match=r"page.md, line 2: found a marker that is not whole; ex"):
         fill_tables(f"\n{marker}", _load, "page.md")
 
 

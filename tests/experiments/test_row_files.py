@@ -110,9 +110,7 @@ def test_a_row_stands_after_those_it_takes_something_of(tmp_path):
     _write(tmp_path, first={**GOOD, "order": 3})
     for change in ({"inputs": ["first"]}, {"training": {"vectors": "first"}}, {"inputs": ["x"]}):
         _write(tmp_path, second={**content, **change})
-        with pytest.raises(
-            ConfigError, match=r"second.yaml: takes something of '(first|x)'; expec"
-        ):
+        with pytest.raises(ConfigError, match=r"second.yaml: takes something of '(first|x)'; expe"):
             read_rows(tmp_path)
 
 
@@ -190,9 +188,7 @@ def test_a_space_is_taken_over_but_not_by_a_row_with_the_vectors_of_another(tmp_
 def test_without_rows_the_error_says_so(tmp_path):
     with pytest.raises(ConfigError, match=r"found no \*.yaml; expected one file per row"):
         read_rows(tmp_path)
-    with pytest.raises(
-        ConfigError, match=r"none.yaml: unreadable \(No such file or directory\); expected a row"
-    ):
+    with pytest.raises(ConfigError, match=r"none.yaml: unreadable \(No such file or directory\)"):
         read_rows(tmp_path / "none.yaml")
 
 

@@ -185,7 +185,7 @@ def test_without_training_queries_are_sums_of_context_and_a_part_of_the_manuscri
 @pytest.mark.parametrize("given", ["query=context+abstract", "head_epochs=2"])
 def test_a_setting_without_effect_is_refused(name, given):
     with pytest.raises(
-        ConfigError, match="found citing_vectors=false, with which it has no effect; exp"
+        ConfigError, match="found citing_vectors=false, with which it has no effect"
     ):
         make_embedder(name, [given])
     with pytest.raises(ConfigError, match="found head_epochs=0, with which it has"):

@@ -272,6 +272,17 @@ class TestRerankers:
         assert len(found.rows) == len(queries)
         assert (found.rows == -1).all() and (found.scores == -np.inf).all()
 
+    def test_papers_below_the_depth_stay_behind_in_their_order(
+        self, reranker, store, queries, inputs, monkeypatch
+    ):
+        if not hasattr(reranker, "depth") or len(inputs) > 1:
+            pytest.skip("orders all that it is given")
+        monkeypatch.setattr(reranker, "depth", 8)
+        found, before = reranker.rerank(store, queries, inputs).rows, inputs[0].rows
+        assert np.array_equal(np.sort(found[:, :8]), np.sort(before[:, :8]))
+        assert np.array_equal(found[:, 8:], before[:, 8:])
+        assert not np.array_equal(found, before)
+
     def test_ties_are_broken_by_row(self, reranker, store, queries, inputs):
         tied = [Ranking(np.sort(r.rows, axis=1), np.ones_like(r.scores)) for r in inputs]
         found = reranker.rerank(store, queries, tied)

@@ -263,21 +263,6 @@ class TestTraining:
         losses = [float(r.message.split()[-1]) for r in caplog.records if "loss" in r.message]
         assert len(losses) == 3 and losses[2] < losses[0]
 
-    def test_one_seed_gives_one_ranking(self, store, lists):
-        queries, ranking = lists("test")
-        settings = "epochs=1", "citing=1", "max_queries=100", "negatives=5", "matches=marked"
-        one, two = (
-            fitted(store, lists, *settings).rerank(store, queries, [ranking]) for _ in range(2)
-        )
-        assert np.array_equal(one.rows, two.rows) and np.array_equal(one.scores, two.scores)
-
-    def test_a_killed_training_goes_on_and_ends_in_the_same_weights(self, store, lists, goes_on):
-        settings = "epochs=1", "citing=1", "max_queries=96", "negatives=5"
-        expected, found = goes_on(
-            lambda place: weights(fitted(store, lists, *settings, checkpoint=place))
-        )
-        assert all(torch.equal(expected[key], found[key]) for key in expected)
-
     def test_gradients_are_the_same_recomputed_or_not(self, as_is, store, lists):
         queries, ranking = lists("train")
         found = training_lists(store, queries, ranking, 10)
@@ -326,15 +311,6 @@ class TestReranking:
         again = fitted(store, lists, model, "epochs=0", "query=context")
         loaded = again.rerank(store, queries, [ranking])
         assert np.allclose(loaded.scores, found.scores, atol=1e-5)
-
-    def test_papers_below_the_depth_stay_behind_in_their_order(self, as_is, store, lists):
-        queries, ranking = lists("test")
-        as_is.depth = 8
-        found = as_is.rerank(store, queries, [ranking])
-        as_is.depth = 1000
-        assert np.array_equal(np.sort(found.rows[:, :8]), np.sort(ranking.rows[:, :8]))
-        assert np.array_equal(found.rows[:, 8:], ranking.rows[:, 8:])
-        assert (np.diff(found.scores) <= 0).all() and (np.diff(found.scores[:, 7:]) < 0).all()
 
     def test_short_and_empty_lists(self, as_is, store, lists):
         queries, ranking = lists("test")

@@ -202,15 +202,6 @@ class TestTraining:
             DualExamples.of(store, queries, ranking, 8)
 
 
-def test_papers_below_the_depth_stay_behind_in_their_order(trained, store, lists):
-    queries, ranking = lists("test")
-    found = trained.rerank(store, queries, [ranking])
-    depth = trained.depth
-    assert np.array_equal(np.sort(found.rows[:, :depth]), np.sort(ranking.rows[:, :depth]))
-    assert np.array_equal(found.rows[:, depth:], ranking.rows[:, depth:])
-    assert (found.rows[:, :depth] != ranking.rows[:, :depth]).any()
-
-
 def test_the_weights_are_saved_with_their_words(trained, store, tmp_path):
     trained.save(tmp_path)
     words = (tmp_path / "words.txt").read_text().split()

@@ -70,14 +70,6 @@ def test_features_are_those_of_pairs_one_by_one(fitted, store, lists):
             assert features[5] == bool(near)
 
 
-def test_only_the_first_papers_change_places(fitted, store, lists):
-    queries, ranking = lists("test")
-    found = fitted.rerank(store, queries, [ranking])
-    assert np.array_equal(found.rows[:, 10:], ranking.rows[:, 10:])
-    assert np.array_equal(np.sort(found.rows[:, :10]), np.sort(ranking.rows[:, :10]))
-    assert (found.rows[:, :10] != ranking.rows[:, :10]).any()
-
-
 def test_one_score_alone_is_that_feature_and_learns_nothing(fitted, store, lists):
     queries, ranking = lists("test")
     queries, ranking = queries.take(np.arange(40)), ranking.take(np.arange(40))

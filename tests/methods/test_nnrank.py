@@ -159,15 +159,6 @@ def test_scores_of_a_list_do_not_depend_on_its_depth():
     assert not inputs.numbers(query, paper)[:, 1].any()
 
 
-def test_papers_below_the_depth_keep_their_order(store, lists):
-    queries, ranking = lists("valid", "global", top=40)
-    found = fitted(store, lists, "global", "depth=5").rerank(store, queries, [ranking])
-    assert np.array_equal(found.rows[:, 5:], ranking.rows[:, 5:])
-    assert np.array_equal(np.sort(found.rows[:, :5]), np.sort(ranking.rows[:, :5]))
-    assert not np.array_equal(found.rows, ranking.rows)
-    assert (np.diff(np.where(found.rows >= 0, found.scores, -1e9), axis=1) <= 0).all()
-
-
 def test_training_reads_the_same_features_as_ranking_does():
     inputs = inputs_of_two_papers()
     scorer = FeatureScorer(np.ones(3), np.ones(3), [], 2, 4, 1, torch.Generator().manual_seed(1))

@@ -115,11 +115,12 @@ def test_papers_are_resources(library_index):
     assert (paper["title"], paper["abstract"]) == ("Names", "Servers resolve names.")
 
 
-def test_what_is_no_index_is_refused_in_one_line(tmp_path):
-    command = [sys.executable, "-m", "mpbert", "mcp", str(tmp_path)]
+@pytest.mark.parametrize("name", ["mcp", "lsp"])
+def test_what_is_no_index_is_refused_in_one_line(name, tmp_path):
+    command = [sys.executable, "-m", "mpbert", name, str(tmp_path)]
     found = subprocess.run(
         command, capture_output=True, text=True, stdin=subprocess.DEVNULL, env=ENVIRONMENT
     )
     assert (found.returncode, found.stdout) == (2, "")
     (line,) = found.stderr.splitlines()
-    assert line.startswith("mpbert mcp: ") and "expected an index" in line
+    assert line.startswith(f"mpbert {name}: ") and "expected an index" in line

@@ -300,16 +300,6 @@ def test_an_index_that_changes_meanwhile_answers_as_it_is_then(index, tmp_path):
     assert main(["remove", str(index), "zebra"]) == 0
 
 
-def test_what_is_no_index_is_refused_in_one_line(tmp_path):
-    command = [sys.executable, "-m", "mpbert", "lsp", str(tmp_path)]
-    found = subprocess.run(
-        command, capture_output=True, text=True, stdin=subprocess.DEVNULL, env=ENVIRONMENT
-    )
-    assert (found.returncode, found.stdout) == (2, "")
-    (line,) = found.stderr.splitlines()
-    assert line.startswith("mpbert lsp: ") and "expected an index" in line
-
-
 MANUSCRIPT = (
     "\\documentclass{article}\\bibliography{refs}\\begin{document}\n"
     "Servers resolve names of hosts [CITATION]. Routers drop packets~\\cite{todo, mine} (REF).\n"
