@@ -28,11 +28,7 @@ from mpbert.foundation.objects import local_copies
 from mpbert.foundation.processes import ended_by_sigterm
 
 logger = logging.getLogger(__name__)
-_CODES: dict[type[MpbertError], int] = {
-    FindingsError: 3,
-    RowsFailedError: 3,
-    StoppedError: 143,
-}
+_CODES: dict[type[MpbertError], int] = {FindingsError: 3, RowsFailedError: 3, StoppedError: 143}
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -383,10 +383,7 @@ def library_index(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def rfc_index(
-    rfc_corpus: Path,
-    micro_encoder: Path,
-    micro_vectors: Path,
-    make_once: MakeOnce,
+    rfc_corpus: Path, micro_encoder: Path, micro_vectors: Path, make_once: MakeOnce
 ) -> Path:
     """Index of those RFCs; a test that changes it takes a copy."""
     from mpbert.commands import build_index  # imports torch
@@ -417,10 +414,7 @@ def plain_matching(rfc_corpus: Path, rfc_binary: Path, make_once: MakeOnce) -> M
 
 @pytest.fixture(scope="session", params=["tokens", "sentences"])
 def matching(
-    request: pytest.FixtureRequest,
-    rfc_corpus: Path,
-    rfc_binary: Path,
-    make_once: MakeOnce,
+    request: pytest.FixtureRequest, rfc_corpus: Path, rfc_binary: Path, make_once: MakeOnce
 ) -> Matching:
     """Outputs of two encoders with exact matches; one also has a pretrained sentence level."""
     if request.param == "tokens":

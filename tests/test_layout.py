@@ -43,9 +43,7 @@ FOUNDATION = {
     "logs": {"errors"},
     "progress": {"logs"},
     "option_files": {"errors"},
-    "config": {
-        *("command_help", "errors", "logs", "objects", "option_files", "path_checks"),
-    },
+    "config": {*("command_help", "errors", "logs", "objects", "option_files", "path_checks")},
     "path_checks": {"errors", "objects"},
     "checksums": {"errors"},
     "object_claims": {"errors"},
@@ -70,9 +68,7 @@ PACKAGES = {
     },
     "citations": {"numpy"},
     "corpus": NUMERIC
-    | {
-        *("jsonschema", "lxml", "pybtex", "pylatexenc", "pypdfium2", "tokenizers", "yaml"),
-    },
+    | {*("jsonschema", "lxml", "pybtex", "pylatexenc", "pypdfium2", "tokenizers", "yaml")},
     "vectors": {"numpy", "scipy", "pyarrow", "faiss", "safetensors"},
     "pretrained": {"numpy", "pyarrow"} | NEURAL,
     "model": {
@@ -98,11 +94,11 @@ PACKAGES = {
     },
     "experiments": NUMERIC | {"yaml", "tensorboard", "torch"},  # torch: whether there is a GPU
     "recommending": {
-        *(NUMERIC | {"markdown_it", "pylatexenc", "safetensors", "sklearn", "watchdog", "yaml"}),
+        *(NUMERIC | {"markdown_it", "pylatexenc", "safetensors", "sklearn", "watchdog", "yaml"})
     },
     "api": NUMERIC,
     "serving": {
-        *("fastapi", "lsprotocol", "mcp", "numpy", "pydantic", "pygls", "starlette", "uvicorn"),
+        *("fastapi", "lsprotocol", "mcp", "numpy", "pydantic", "pygls", "starlette", "uvicorn")
     },
     "commands": NUMERIC | {"torch", "tokenizers", "yaml", "shtab"},
 }

@@ -25,17 +25,14 @@ class Config:
     vectors: Path = positional("vectors", "vectors directory that embed made with this encoder")
     output: Path = positional("output", "index to write, a new directory")
     dim: Optional[int] = option(
-        None,
-        "use the first dimensions of each vector, see nested_dims of finetune",
-        type=int,
+        None, "use the first dimensions of each vector, see nested_dims of finetune", type=int
     )
     readings: int = option(
         3, "readings of a text, random samples of its sentences, whose vectors are averaged"
     )
     seed: int = option(1, "seed of the readings")
     all_contexts: bool = option(
-        False,
-        "after learning, add the citing sentences of validation and test papers, too",
+        False, "after learning, add the citing sentences of validation and test papers, too"
     )
 
     def __post_init__(self) -> None:

@@ -101,12 +101,7 @@ def _check_splits(config: Config, encoder: "EncoderDescription") -> None:
 
 
 def _save(
-    directory: Path,
-    name: str,
-    ids: list[str],
-    dim: int,
-    num_tokens: int,
-    results: Iterator[Arrays],
+    directory: Path, name: str, ids: list[str], dim: int, num_tokens: int, results: Iterator[Arrays]
 ) -> None:
     """Write vectors as they come, and weights of so many tokens if there are any."""
     from mpbert.vectors.matches import MatchesWriter

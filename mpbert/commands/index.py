@@ -55,8 +55,7 @@ class Config:
         choices=tuple(TRAINED),
     )
     grobid: Optional[str] = option(
-        None,
-        "address of a GROBID server to read the PDF files; without it, mpbert reads them",
+        None, "address of a GROBID server to read the PDF files; without it, mpbert reads them"
     )
     readings: int = option(
         3, "readings of a text, random samples of its sentences, by an encoder of mpbert"

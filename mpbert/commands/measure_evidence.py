@@ -35,13 +35,7 @@ def run(config: Config) -> None:
     """
     from mpbert.corpus.store import CorpusStore
     from mpbert.foundation.seeding import named_rng
-    from mpbert.recommending.evidence_measuring import (
-        ANSWER,
-        CITED,
-        RANDOM,
-        auroc,
-        shown_passages,
-    )
+    from mpbert.recommending.evidence_measuring import ANSWER, CITED, RANDOM, auroc, shown_passages
     from mpbert.recommending.recommender import Recommender
 
     check_inputs([config.index, config.corpus])

@@ -34,14 +34,7 @@ from mpbert.recommending.index_files import (
     write_table,
 )
 from mpbert.recommending.index_manifest import read_index_manifest
-from mpbert.recommending.learnt import (
-    ALL_WORDS,
-    FEATURES,
-    MATCHES,
-    PLACES,
-    VOTES,
-    WHOLES,
-)
+from mpbert.recommending.learnt import ALL_WORDS, FEATURES, MATCHES, PLACES, VOTES, WHOLES
 from mpbert.recommending.learnt_trees import Learnt, read_learnt
 from mpbert.recommending.lookup import (
     ARRAYS,
@@ -200,8 +193,7 @@ def _read_generation(path: Path, manifest: dict[str, Any]) -> IndexData:
     if any((folder / f"{name}.npy").exists() for name in MATCH_ARRAYS):
         held = _mapped(folder, MATCH_ARRAYS)
         matches = PapersByToken(
-            Postings(**{field: held[name] for name, field in MATCH_ARRAYS.items()}),
-            papers.num_rows,
+            Postings(**{field: held[name] for name, field in MATCH_ARRAYS.items()}), papers.num_rows
         )
     counted = all((folder / f"{name}.npy").exists() for name in COUNT_ARRAYS)
     lookup = Lookup(**_mapped(folder, (*ARRAYS, *COUNT_ARRAYS) if counted else ARRAYS))

@@ -55,11 +55,7 @@ class PaperFeatures:
     """
 
     def __init__(
-        self,
-        data: IndexData,
-        encoder: IndexEncoder,
-        words: Words,
-        years: np.ndarray,
+        self, data: IndexData, encoder: IndexEncoder, words: Words, years: np.ndarray
     ) -> None:
         self._lookup, self._fields = data.lookup, data.fields
         self._vectors, self._matches = data.tables.vectors, data.tables.matches
@@ -81,10 +77,7 @@ class PaperFeatures:
             self.known = KnownCitations(*contexts, len(years))
 
     def of(
-        self,
-        question: Asked,
-        near: np.ndarray | None = None,
-        weights: TokenWeights | None = None,
+        self, question: Asked, near: np.ndarray | None = None, weights: TokenWeights | None = None
     ) -> dict[str, np.ndarray]:
         """Return name to (N,) values; companions are 0 where nothing was accepted.
 

@@ -59,10 +59,7 @@ class LearntTrees:
         if not len(rows):
             return fused
         signals = np.column_stack(
-            [
-                own_signals(found, allowed, rows),
-                fused_signals(rows, without_accepted, known, year),
-            ]
+            [own_signals(found, allowed, rows), fused_signals(rows, without_accepted, known, year)]
         )
         scores = first.scores + self.trees.scores(signals) - _TIE * np.arange(len(rows))
         return fused.reordered(scores)

@@ -152,9 +152,7 @@ class PlaceRecommender:
     def _cited(self, keys: set[str]) -> tuple[CitedPaper, ...]:
         found = [
             CitedPaper(
-                key,
-                paper_id,
-                HERE if key in keys else ELSEWHERE if key in self._used else LISTED,
+                key, paper_id, HERE if key in keys else ELSEWHERE if key in self._used else LISTED
             )
             for key, paper_id in self._known.items()
         ]

@@ -39,10 +39,7 @@ def around(manuscript: Manuscript, place: int) -> list[str]:
 
 
 def questions_of_whole(
-    sentences: Sequence[str],
-    words: Words,
-    year: int | None = None,
-    accepted: Sequence[int] = (),
+    sentences: Sequence[str], words: Words, year: int | None = None, accepted: Sequence[int] = ()
 ) -> list[Asked]:
     """Return the questions of a whole paper: one at each of its first sentences.
 

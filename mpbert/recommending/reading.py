@@ -180,11 +180,7 @@ class EncoderReader:
         return weights
 
     def _embed(
-        self,
-        embed: Callable,
-        sentences: Sequence[str],
-        read: SampledSentences,
-        name: str,
+        self, embed: Callable, sentences: Sequence[str], read: SampledSentences, name: str
     ) -> np.ndarray:
         """Return the (B, D) mean vectors of B texts.
 

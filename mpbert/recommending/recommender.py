@@ -151,10 +151,7 @@ class Recommender(AnsweringIndex):
         return find_unmarked(self, draft, text, known, sentences, Options(**options))
 
     def check_citations(
-        self,
-        path: str | Path,
-        bibliographies: Sequence[str | Path] = (),
-        year: int | None = None,
+        self, path: str | Path, bibliographies: Sequence[str | Path] = (), year: int | None = None
     ) -> "CheckedManuscript":
         r"""Return which citations of a finished manuscript are doubtful, and what else is wrong.
 

@@ -228,10 +228,7 @@ def _add_errors(app: FastAPI, limits: Limits, base: str) -> None:
     @app.exception_handler(AnyHTTPException)
     async def refused(request: Request, error: AnyHTTPException) -> JSONResponse:
         path, see = ascii(request.url.path[:80]), f"see {base}/docs"
-        lines = {
-            405: f"{path} does not take {request.method}; {see}",
-            413: limits.too_large,
-        }
+        lines = {405: f"{path} does not take {request.method}; {see}", 413: limits.too_large}
         is_unknown_address = error.status_code == 404 and error.detail == "Not Found"
         line = f"no such address: {path}; {see}" if is_unknown_address else error.detail
         headers = dict(error.headers or {})

@@ -120,11 +120,7 @@ def test_a_killed_run_goes_on_with_what_is_missing(rfc_corpus, place, caplog, ca
     assert ended["seconds"] > 0 and ended["cpu_seconds"] > 0
     assert ended["peak_mib"] > 20 and ended["cores"] >= 1
     shown = found.stderr.splitlines()
-    for line in (
-        "[1/3] chance: finished",
-        "[2/3] slow: retrieve ...",
-        "[3/3] bm25: retrieve ...",
-    ):
+    for line in ("[1/3] chance: finished", "[2/3] slow: retrieve ...", "[3/3] bm25: retrieve ..."):
         assert any(line in each for each in shown), found.stderr
 
     caplog.set_level("INFO", "mpbert")

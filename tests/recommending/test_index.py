@@ -61,10 +61,7 @@ DAMAGES = {
     "vectors cut": (lambda i: cut_short(i / "data.1" / "vectors.npy"), "vectors.npy: missing or"),
     "vectors NaN": (lambda i: with_vectors(i, with_nan), "holds NaN or infinity"),
     "vectors fewer": (lambda i: with_vectors(i, lambda v: v[1:]), "for 120 ids; expected one row"),
-    "dim": (
-        lambda i: with_vectors(i, lambda v: np.hstack([v, v])),
-        "of 16 .*, those of",
-    ),
+    "dim": (lambda i: with_vectors(i, lambda v: np.hstack([v, v])), "of 16 .*, those of"),
     "papers cut": (
         lambda i: cut_short(i / "data.1" / "papers.title.letters.npy"),
         "papers.title.letters.npy: missing or",

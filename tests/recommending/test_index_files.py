@@ -8,15 +8,7 @@ import pytest
 
 from mpbert.foundation.errors import IndexFormatError
 from mpbert.recommending.column_making import empty_table, table_of
-from mpbert.recommending.columns import (
-    INT32,
-    ROWS,
-    SHA256,
-    TEXT,
-    TEXTS,
-    ColumnTable,
-    TextColumn,
-)
+from mpbert.recommending.columns import INT32, ROWS, SHA256, TEXT, TEXTS, ColumnTable, TextColumn
 from mpbert.recommending.index_files import map_array, read_table, write_table
 
 KINDS = {"text": TEXT, "long": TEXT, "number": INT32, "sum": SHA256, "texts": TEXTS, "rows": ROWS}

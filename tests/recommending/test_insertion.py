@@ -103,9 +103,7 @@ OWN = "\\newcommand{\\mc}[1]{\\citep{#1}}\\newcommand{\\needed}{[CITATION]}" + (
     "\\newcommand{\\spaced}{ [CITATION] }"
     "\\newcommand{\\both}[1]{#1 and #1}\\newcommand{\\wide}[1]{\\cite{koo,#1}}\n"
 )
-WRITTEN = {
-    *("\\cite{k1,k2}", "k1,k2", ",k1,k2", "[@k1; @k2]", "; @k1; @k2", "@k1; @k2"),
-}
+WRITTEN = {*("\\cite{k1,k2}", "k1,k2", ",k1,k2", "[@k1; @k2]", "; @k1; @k2", "@k1; @k2")}
 REPLACED = {b"", b"[CITATION]", b"[?]", b"[??]", b"todo", b"@todo", b"\\needed"}
 
 

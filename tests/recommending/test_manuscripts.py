@@ -288,7 +288,7 @@ $\\alpha+\\beta+\\gamma+\\delta+\\epsilon$ so far.<!-- [@comment] -->
 def test_markdown_is_read_as_text_with_its_places():
     manuscript = read_manuscript(MARKDOWN, Path("x.md"))
     assert manuscript.sentences[:4] == [
-        *("On trees", "We grow trees.", "As they says.", "Names are resolved."),
+        *("On trees", "We grow trees.", "As they says.", "Names are resolved.")
     ]
     assert manuscript.keys == [
         *(("abs",), ("dns", "names"), ("mx:2009",), (), (), ("tex_key",), ("cell",), ("head",))

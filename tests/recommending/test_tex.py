@@ -192,10 +192,7 @@ def test_inputenc_says_how_bytes_are_read(option, encoding, tmp_path):
     [
         (b"\\usepackage[utf9]{inputenc}", "found the encoding 'utf9' of inputenc; expected one of"),
         (b"\\usepackage[ascii]{inputenc} \xe9", "byte 29 is no ascii, which inputenc names"),
-        (
-            b"caf\xe9",
-            "byte 3 is not UTF-8; save the text as UTF-8, or name its enc",
-        ),
+        (b"caf\xe9", "byte 3 is not UTF-8; save the text as UTF-8, or name its enc"),
     ],
 )
 def test_bytes_of_another_encoding_are_refused_in_one_line(data, message, tmp_path):

@@ -17,11 +17,7 @@ from mpbert.serving.app import create_app
 from mpbert.serving.checks import CheckQuestion
 from mpbert.serving.guard import Access
 from mpbert.serving.limits import Limits
-from mpbert.serving.manuscript_messages import (
-    BibliographyText,
-    ManuscriptQuestion,
-    WholeQuestion,
-)
+from mpbert.serving.manuscript_messages import BibliographyText, ManuscriptQuestion, WholeQuestion
 from mpbert.serving.messages import Answer, Problem, Question, Questions
 from mpbert.serving.missing import UnmarkedQuestion
 
@@ -259,13 +255,13 @@ def test_the_description_is_a_page_that_loads_nothing_from_elsewhere(recommender
     answer = TestClient(app).get("/x/docs")
     assert answer.status_code == 200 and answer.headers["content-type"].startswith("text/html")
     assert set(re.findall(r'(?:src|href)="([^"#]*)"', answer.text)) == {
-        *("static/icon.svg", "static/style.css", ".", "openapi.json"),
+        *("static/icon.svg", "static/style.css", ".", "openapi.json")
     }
     assert not re.search(r"<script|<style|\sstyle=|\son\w+=", answer.text)
     found = re.findall(r"<h2>(.*?)</h2>.*?<pre>(.*?)</pre>", answer.text, re.DOTALL)
     commands = {name: shlex.split(html.unescape(command)) for name, command in found}
     assert commands["GET /api/papers"][:3] == [
-        *("curl", "-s", "http://testserver/x/api/papers?query=mtu"),
+        *("curl", "-s", "http://testserver/x/api/papers?query=mtu")
     ]
     words = commands["POST /api/recommend-places"]
     assert "Authorization: Bearer TOKEN" in words

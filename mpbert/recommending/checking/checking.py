@@ -53,10 +53,7 @@ class CheckedManuscript:
 
 
 def check_file(
-    index: AnsweringIndex,
-    file: Path,
-    bibliographies: Sequence[Path] = (),
-    year: int | None = None,
+    index: AnsweringIndex, file: Path, bibliographies: Sequence[Path] = (), year: int | None = None
 ) -> CheckedManuscript:
     """Check a manuscript in a file.
 

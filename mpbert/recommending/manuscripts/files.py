@@ -24,11 +24,7 @@ _OF_TEXT = {
     ".lyx": "lyx.read_lyx",
 }
 # the same of files that hold more than text, which are read by their paths
-_OF_FILE = {
-    ".pdf": "printed.read_pdf",
-    ".docx": "docx.read_docx",
-    ".odt": "odt.read_odt",
-}
+_OF_FILE = {".pdf": "printed.read_pdf", ".docx": "docx.read_docx", ".odt": "odt.read_odt"}
 SUFFIXES = (*_OF_TEXT, ".json", ".txt", *_OF_FILE)
 _OURS = ("title", "abstract", "text")
 

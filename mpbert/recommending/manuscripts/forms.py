@@ -8,13 +8,7 @@ from mpbert.recommending.manuscripts.citation_commands import TEX_CITATION, othe
 from mpbert.recommending.manuscripts.literal_tex import LITERAL
 from mpbert.recommending.manuscripts.marks import Found, masked, plain_characters, split_keys
 from mpbert.recommending.manuscripts.placeholders import open_places
-from mpbert.recommending.manuscripts.sites import (
-    PANDOC_KEY,
-    TEX,
-    Site,
-    listed_keys,
-    site_in_text,
-)
+from mpbert.recommending.manuscripts.sites import PANDOC_KEY, TEX, Site, listed_keys, site_in_text
 from mpbert.recommending.manuscripts.source_text import SourceText
 from mpbert.recommending.manuscripts.tex_sites import COMMAND_BEFORE, LONGEST_NAME
 

@@ -20,14 +20,7 @@ from mpbert.recommending.manuscripts.marks import (
 )
 from mpbert.recommending.manuscripts.rst_lines import RstLines
 from mpbert.recommending.manuscripts.sentences import About, Draft
-from mpbert.recommending.manuscripts.sites import (
-    RST,
-    Site,
-    Style,
-    among,
-    listed_keys,
-    site_in_text,
-)
+from mpbert.recommending.manuscripts.sites import RST, Site, Style, among, listed_keys, site_in_text
 from mpbert.recommending.manuscripts.source_text import SourceText
 
 _LITERAL = re.compile(

@@ -30,11 +30,7 @@ from pylatexenc.latexwalker import (
 from pylatexenc.macrospec import LatexContextDb
 
 from mpbert.foundation.errors import ManuscriptError
-from mpbert.recommending.manuscripts.citation_commands import (
-    ALL_COMMANDS,
-    is_noun,
-    other_commands,
-)
+from mpbert.recommending.manuscripts.citation_commands import ALL_COMMANDS, is_noun, other_commands
 from mpbert.recommending.manuscripts.expand import Expander
 from mpbert.recommending.manuscripts.left_out import LeftOut
 from mpbert.recommending.manuscripts.marks import (

@@ -5,15 +5,7 @@ from dataclasses import dataclass
 
 from mpbert.recommending.manuscripts.citation_commands import ALL_COMMANDS
 from mpbert.recommending.manuscripts.marks import CROSS_REFERENCE
-from mpbert.recommending.manuscripts.sites import (
-    ORG,
-    PANDOC,
-    PANDOC_KEY,
-    RST,
-    TEX,
-    TYPST,
-    Style,
-)
+from mpbert.recommending.manuscripts.sites import ORG, PANDOC, PANDOC_KEY, RST, TEX, TYPST, Style
 
 _LONGEST = 1500  # characters of a citation before the cursor
 _ALL = "|".join(sorted(ALL_COMMANDS | {"nocite"}, key=len, reverse=True))
