@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mpbert.foundation.config import option, positional
-from mpbert.foundation.manifest import check_inputs, is_finished, output_directory
+from mpbert.foundation.manifest import is_reused, output_directory
 
 
 @dataclass(frozen=True)
@@ -27,10 +27,8 @@ def run(config: Config) -> None:
     from mpbert.methods.hyperdoc2vec.embedder import HyperDoc2Vec
 
     inputs = [config.vectors, config.corpus]
-    if is_finished(config.output, "add-papers", config, inputs):
-        print(f"{config.output} exists, reused")
+    if is_reused(config.output, "add-papers", config, inputs):
         return
-    check_inputs(inputs)
     fitted = HyperDoc2Vec.load(config.vectors)
     store = CorpusStore(config.corpus)
     with output_directory(config.output, "add-papers", config, inputs) as out:

@@ -12,7 +12,7 @@ from typing import Optional
 
 from mpbert.corpus.tasks import TASKS
 from mpbert.foundation.config import check_least, option, positional
-from mpbert.foundation.manifest import check_inputs, is_finished, output_directory
+from mpbert.foundation.manifest import is_reused, output_directory
 from mpbert.retrieval.options import pool_option
 
 
@@ -54,10 +54,8 @@ def run(config: Config) -> None:
     from mpbert.recommending.contexts import IndexSearch
 
     inputs = inputs_of(config)
-    if is_finished(config.output, "answer", config, inputs):
-        print(f"{config.output} exists, reused")
+    if is_reused(config.output, "answer", config, inputs):
         return
-    check_inputs(inputs)
     store = CorpusStore(config.corpus)
     search = IndexSearch(store, config.index, config.pool)
     with output_directory(config.output, "answer", config, inputs) as out:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Optional
 
 from mpbert.foundation.config import check_least, option, positional
 from mpbert.foundation.errors import VectorsError
-from mpbert.foundation.manifest import check_inputs, is_finished, output_directory
+from mpbert.foundation.manifest import is_reused, output_directory
 
 if TYPE_CHECKING:  # what --help need not wait for
     from mpbert.corpus.store import CorpusStore
@@ -57,10 +57,8 @@ def run(config: Config) -> None:
     from mpbert.vectors.store import VectorStore, check_ids
 
     inputs = inputs_of(config)
-    if is_finished(config.output, "build-index", config, inputs):
-        print(f"{config.output} exists, reused")
+    if is_reused(config.output, "build-index", config, inputs):
         return
-    check_inputs(inputs)
     store = CorpusStore(config.corpus)
     store.map_sentences()
     vectors = VectorStore.load(config.vectors, "papers")

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from mpbert.foundation.config import check_least, option, positional
 from mpbert.foundation.extras import check_installed
-from mpbert.foundation.manifest import check_inputs, is_finished, output_directory
+from mpbert.foundation.manifest import is_reused, output_directory
 
 
 @dataclass(frozen=True)
@@ -40,10 +40,8 @@ def run(config: Config) -> None:
 
     folder = folder_of(str(config.encoder))
     inputs = [config.corpus, *files_of_model(folder)]
-    if is_finished(config.output, "distil", config, inputs):
-        print(f"{config.output} exists, reused")
+    if is_reused(config.output, "distil", config, inputs):
         return
-    check_inputs(inputs)
     papers = [paper for paper in CorpusStore(config.corpus).papers() if paper.split == "train"]
     texts = [text for paper in papers for text in (paper.title, *paper.abstract) if text]
     chosen = named_rng(config.seed, "sentences to distil from").permutation(len(texts))

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from mpbert.corpus.tasks import TASKS
 from mpbert.foundation.config import option, positional
-from mpbert.foundation.manifest import check_inputs, is_finished, output_directory
+from mpbert.foundation.manifest import is_reused, output_directory
 
 
 @dataclass(frozen=True)
@@ -27,10 +27,8 @@ def run(config: Config) -> None:
     from mpbert.corpus.beir import write_beir
     from mpbert.corpus.store import CorpusStore
 
-    if is_finished(config.output, "export-data", config, [config.corpus]):
-        print(f"{config.output} exists, reused")
+    if is_reused(config.output, "export-data", config, [config.corpus]):
         return
-    check_inputs([config.corpus])
     with output_directory(config.output, "export-data", config, [config.corpus]) as out:
         out.counts.update(write_beir(CorpusStore(config.corpus), config.task, out.path))
     width = max(map(len, out.counts))

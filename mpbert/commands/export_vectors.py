@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Optional
 from mpbert.corpus.splits import SPLITS
 from mpbert.foundation.config import option, positional
 from mpbert.foundation.errors import VectorsError
-from mpbert.foundation.manifest import check_inputs, is_finished, output_directory
+from mpbert.foundation.manifest import is_reused, output_directory
 from mpbert.vectors.formats import WRITERS
 
 if TYPE_CHECKING:  # what --help need not wait for
@@ -46,10 +46,8 @@ def run(config: Config) -> None:
     from mpbert.vectors.store import VectorStore
 
     inputs = [path for path in (config.vectors, config.corpus) if path is not None]
-    if is_finished(config.output, "export-vectors", config, inputs):
-        print(f"{config.output} exists, reused")
+    if is_reused(config.output, "export-vectors", config, inputs):
         return
-    check_inputs(inputs)
     store = VectorStore.load(config.vectors, config.side).first(config.dim)
     if (matches := matches_file(config.vectors, config.side)).exists():
         logger.warning("%s: weights of exact matches are not exported, vectors alone", matches)

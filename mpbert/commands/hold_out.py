@@ -5,7 +5,7 @@ from pathlib import Path
 
 from mpbert.foundation.config import option, positional
 from mpbert.foundation.errors import ConfigError
-from mpbert.foundation.manifest import check_inputs, is_finished, output_directory
+from mpbert.foundation.manifest import is_reused, output_directory
 
 
 @dataclass(frozen=True)
@@ -35,10 +35,8 @@ def run(config: Config) -> None:
     from mpbert.corpus.store import CorpusStore
 
     inputs = inputs_of(config)
-    if is_finished(config.output, COMMAND, config, inputs):
-        print(f"{config.output} exists, reused")
+    if is_reused(config.output, COMMAND, config, inputs):
         return
-    check_inputs(inputs)
     store = CorpusStore(config.corpus)
     with output_directory(config.output, COMMAND, config, inputs) as out:
         out.counts.update(write_part(store, out.path, config.part, config.parts))

@@ -6,7 +6,7 @@ from pathlib import Path
 from mpbert.corpus.tasks import TASKS
 from mpbert.foundation.config import option, positional
 from mpbert.foundation.errors import ConfigError, RunError
-from mpbert.foundation.manifest import check_inputs, is_finished, output_directory
+from mpbert.foundation.manifest import is_reused, output_directory
 
 
 @dataclass(frozen=True)
@@ -38,10 +38,8 @@ def run(config: Config) -> None:
     from mpbert.methods.rankings import Ranking, stacked
 
     inputs = inputs_of(config)
-    if is_finished(config.output, "join-parts", config, inputs):
-        print(f"{config.output} exists, reused")
+    if is_reused(config.output, "join-parts", config, inputs):
         return
-    check_inputs(inputs)
     store = CorpusStore(config.corpus)
     queries = store.queries("train", config.task)
     lists, times = [], np.zeros(len(queries), dtype=np.int64)

@@ -23,7 +23,7 @@ from mpbert.foundation.engine_choice import OWN, engine_of, engine_option
 from mpbert.foundation.engines import Job, Maker
 from mpbert.foundation.errors import ConfigError
 from mpbert.foundation.extras import check_installed
-from mpbert.foundation.manifest import check_inputs, is_finished, output_directory
+from mpbert.foundation.manifest import is_reused, output_directory
 from mpbert.foundation.parts import Arrays, parts_of
 from mpbert.foundation.progress import progress
 from mpbert.methods.lexical.method import LEXICAL
@@ -129,10 +129,8 @@ def run(config: Config) -> None:
     from mpbert.retrieval.cited import check_held_out, stacked
 
     inputs = inputs_of(config)
-    if is_finished(config.output, "retrieve", config, inputs):
-        print(f"{config.output} exists, reused")
+    if is_reused(config.output, "retrieve", config, inputs):
         return
-    check_inputs(inputs)
     if config.lexical and config.approximate:
         check_installed("tantivy")
     store = CorpusStore(config.corpus)

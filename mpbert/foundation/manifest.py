@@ -227,6 +227,18 @@ def check_format(directory: Path) -> dict[str, Any]:
     return manifest
 
 
+def is_reused(output: Path, command: str, config: object, inputs: list[Path]) -> bool:
+    """Return whether an output is finished, which a line says; else check the inputs.
+
+    :raises OutputError: as :func:`is_finished`; DamagedError as :func:`check_inputs`.
+    """
+    if is_finished(output, command, config, inputs):
+        print(f"{output} exists, reused")
+        return True
+    check_inputs(inputs)
+    return False
+
+
 def check_inputs(inputs: Iterable[Path], most_bytes: int | None = None) -> None:
     """Check that files are as they were written: all of a directory, or one of its files.
 
