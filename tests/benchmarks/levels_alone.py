@@ -4,7 +4,8 @@ usage: levels_alone.py CORPUS VECTORS DIM [OTHER]
 
 VECTORS are of an encoder with concatenated levels and exact matches, DIM is the size of its bag.
 OTHER are vectors to take in place of its levels. Prints Recall@10 / MAP@10 of 2,500 validation
-contexts, in %: cosine of the bag + weight · cosine of the levels + exact matches.
+contexts, in %: cosine of the bag + weight · cosine of the levels + exact matches. The row itself
+adds exact matches to the cosine of whole vectors.
 """
 
 import sys
@@ -56,6 +57,7 @@ def main(corpus: str, vectors: str, dim: str, other: str = "") -> None:
 
     for name, scores in {"bag": bag, "levels": levels, "exact matches": matches}.items():
         show(name, scores)
+    show("the row", cosines(folder, slice(None)) + matches)
     for weight in WEIGHTS:
         show(f"levels, weight {weight}", bag + weight * levels + matches)
 

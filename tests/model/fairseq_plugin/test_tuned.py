@@ -12,6 +12,8 @@ from mpbert.commands import build_index, embed, embed_sentences, finetune
 from mpbert.foundation.errors import ConfigError, EncoderError, MpbertError
 from mpbert.model.config import ModelConfig, UpperConfig
 from mpbert.model.description import read_description
+from mpbert.model.directory import load_two_tower
+from mpbert.model.encoder import TwoTower
 from mpbert.model.fairseq_plugin.encoders import check_start
 from mpbert.recommending.reading import EncoderReader
 from mpbert.vectors.store import VectorStore
@@ -37,6 +39,7 @@ def made(rfc_corpus, rfc_binary, stored, forked_trainings, tmp_path_factory):
     """A folder with a tuned encoder, its vectors, and an index."""
     out = tmp_path_factory.mktemp("tuned")
     settings = ["tuned_layers=1", "lr=0.01", "batch_tokens=20000", "max_update=6"]
+    settings.append("losses_apart=true")
     trained(rfc_binary, out / "encoder", stored, *settings)
     embed.run(embed.Config(rfc_binary, out / "encoder", out / "vectors", sentence_vectors=stored))
     index = build_index.Config(
@@ -122,6 +125,11 @@ def test_a_store_without_the_states_is_refused(
         trained(rfc_binary, other, stored, "tuned_layers=2", "max_update=1")
     with pytest.raises(MpbertError, match="tuned_layers 1: found no sentence vectors; expected"):
         trained(rfc_binary, tmp_path / "own", None, "tuned_layers=1", "max_update=1")
+
+
+def test_levels_with_a_loss_apart_keep_their_gate_to_the_byte(made):
+    model = load_two_tower(made / "encoder")
+    assert torch.equal(model.citation.log_gate, TwoTower(model.config).citation.log_gate)
 
 
 def test_a_start_keeps_its_tuned_layers(made, rfc_binary, stored, tmp_path):
