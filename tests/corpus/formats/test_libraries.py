@@ -244,15 +244,16 @@ def test_a_table_that_is_given_by_its_name_becomes_an_index(tmp_path, capsys):
     assert "1 papers read as spreadsheet" in capsys.readouterr().out
 
 
-def test_an_archive_is_read_as_its_folder_would_be(tmp_path):
+def test_an_archive_is_read_as_its_folder_would_be(tmp_path, monkeypatch):
     pytest.importorskip("pypdfium2")
-    before = set(Path(tempfile.gettempdir()).glob("mpbert-*"))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     reader = READERS["zip"]()
     found = {paper.paper_id for paper in reader.read(FIXTURES / "zip" / "library.zip")}
     assert {"maerker2005", "pmid:90000009", "names"} <= found
     assert not (tmp_path.parent / "names.nbib").exists()
+    assert list(tmp_path.glob("mpbert-*"))
     del reader
-    assert set(Path(tempfile.gettempdir()).glob("mpbert-*")) <= before
+    assert not list(tmp_path.glob("mpbert-*"))
 
 
 @pytest.mark.parametrize(
