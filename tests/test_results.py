@@ -66,11 +66,11 @@ def test_an_index_answers_as_well_as_the_best_row_within_half_a_point(corpus, me
     answers = {name: mean for name, mean in means.items() if name.startswith("index_")}
     # these two compare the tokens of query and paper, which no index does
     of_tokens = {"lambdamart_cross_encoder", "lambdamart_late_interaction"}
-    of_tuned = {"lambdamart_finetuned"} & means.keys()  # and this one several transformers
+    of_tuned = {"lambdamart_finetuned"} & means.keys()  # and this one reads two transformers
     others = means.keys() - answers.keys() - of_tokens - of_tuned
     assert max(answers.values()) > max(means[name] for name in others) - 0.5
     assert max(answers.values()) > max(means[name] for name in of_tokens) - 0.6
-    assert max(answers.values()) > max((means[name] for name in of_tuned), default=0) - 1.2
+    assert max(answers.values()) > max((means[name] for name in of_tuned), default=0) - 0.7
 
 
 REPORT = {
