@@ -369,6 +369,14 @@ class TestMining:
 
 
 class TestLoss:
+    def test_one_query_by_pencil(self):
+        similarities = torch.tensor([[0.5, 0.45, 0.6, 0.2, 0.9]])
+        levels = torch.tensor([[CITED, ALIKE, HARD, OTHERS, KNOWN]])
+        graded = (0.45 - 0.5 + 0.05) + (0.6 - 0.5 + 0.1) + 0 + (0.6 - 0.45 + 0.05) + 0
+        assert triplet_loss(similarities, levels, 0.05, True).item() == pytest.approx(graded)
+        single = (0.45 - 0.5 + 0.1) + (0.6 - 0.5 + 0.1) + 0 + 0  # alike against others alone
+        assert triplet_loss(similarities, levels, 0.1, False).item() == pytest.approx(single)
+
     @pytest.mark.parametrize("graded", [True, False])
     def test_it_is_the_sum_of_a_slow_loop_over_triplets(self, graded):
         rng = np.random.default_rng(1)

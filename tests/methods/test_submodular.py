@@ -287,6 +287,15 @@ class TestReranker:
         places = [ranking.rows[0].tolist().index(row) for row in rest]
         assert places == sorted(places)
 
+    def test_papers_beyond_the_candidates_follow_in_their_order(self, store, queries, ranking):
+        reranker = Submodular("mmr", depth=5, budget=3)
+        found = reranker.rerank(store, queries, [ranking])
+        assert found.rows[:, 5:].tolist() == ranking.rows[:, 5:].tolist()
+        for old, new in zip(ranking.rows, found.rows, strict=True):
+            assert set(old[:5]) == set(new[:5])
+        scores = np.where(found.rows >= 0, found.scores, np.nan)
+        assert (np.diff(scores, axis=1)[~np.isnan(np.diff(scores, axis=1))] < 0).all()
+
     def test_relevance_alone_is_added_where_it_is_asked_for(self, store, queries, ranking):
         plain = Submodular().rerank(store, queries, [ranking])
         weighted = Submodular(relevance_weight=1e6).rerank(store, queries, [ranking])
