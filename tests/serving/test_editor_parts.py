@@ -128,6 +128,7 @@ def test_what_was_cancelled_or_is_stale_is_never_begun(tmp_path):
         last = asyncio.create_task(desk.answer(a, act("last")))
         await asyncio.sleep(0.1)  # all wait for the thread
         cancelled.cancel()
+        await asyncio.wait([cancelled])  # the thread is told of it before it goes on
         desk.change(b, "Changed.", 2)
         may_go_on.set()
         return await asyncio.gather(first, cancelled, stale, kept, last, return_exceptions=True)
