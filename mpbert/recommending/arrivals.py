@@ -17,6 +17,7 @@ from mpbert.corpus.raw.linkage import CommonLinker
 from mpbert.corpus.records import Paper
 from mpbert.corpus.text import split_sentences
 from mpbert.foundation.errors import CorpusError
+from mpbert.foundation.id_rows import IdRows
 from mpbert.recommending.bodies import pages_of, sentences_of
 from mpbert.recommending.columns import ColumnTable
 from mpbert.recommending.copies import (
@@ -27,7 +28,6 @@ from mpbert.recommending.copies import (
     without_copies,
 )
 from mpbert.recommending.dois import doi_of
-from mpbert.recommending.id_rows import IdRows
 from mpbert.recommending.likely_texts import may_be
 from mpbert.recommending.published import DOI, doi_at, published_of
 from mpbert.recommending.tables import IndexTables, digest

@@ -9,6 +9,7 @@ import numpy as np
 from mpbert.corpus.clean import CleanPaper
 from mpbert.foundation.errors import CorpusError
 from mpbert.foundation.growing_arrays import Numbers
+from mpbert.foundation.id_rows import IdRows, order_of
 from mpbert.foundation.progress import progress
 from mpbert.foundation.ragged import offsets_of
 from mpbert.recommending.arrivals import digest_of
@@ -18,7 +19,6 @@ from mpbert.recommending.columns import TEXT, TextColumn
 from mpbert.recommending.copies import renamed, told_copies
 from mpbert.recommending.encoders import IndexEncoder
 from mpbert.recommending.growing_tables import GrowingTable
-from mpbert.recommending.id_rows import IdRows, order_of
 from mpbert.recommending.matching import PapersByToken
 from mpbert.recommending.paper_rows import (
     bodies_table,

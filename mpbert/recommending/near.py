@@ -48,13 +48,15 @@ class NearPapers:
     """The papers of an index, proposed by a store.
 
     :param vectors: (N, D) of length 1, or 0 of a paper without a vector.
-    :param years: (N,) of papers; 0 where a paper has none.
+    :param rows: of papers that have one; ``years`` (N,) of all, 0 where a paper has none.
     """
 
-    def __init__(self, stored: PapersInStore, vectors: np.ndarray, years: np.ndarray) -> None:
+    def __init__(
+        self, stored: PapersInStore, vectors: np.ndarray, rows: np.ndarray, years: np.ndarray
+    ) -> None:
         self._stored, self._vectors = stored, vectors
-        has_vector = vectors.any(axis=1)
-        self._without, self._known = np.flatnonzero(~has_vector), np.sort(years[has_vector])
+        self._without = np.delete(np.arange(len(vectors)), rows)
+        self._known = np.sort(years[rows])
 
     def of(self, asked: np.ndarray, year: int | None) -> Near:
         """Return the cosines of a question.
@@ -116,16 +118,16 @@ def read_stored(path: Path, url: str) -> tuple[IndexData, NearPapers]:
     if fingerprint(path) != state:  # it was changed meanwhile
         return read_stored(path, url)
     vectors = data.tables.vectors
-    if not vectors.any():
+    rows = np.flatnonzero(vectors.any(axis=1))
+    if not len(rows):
         raise ConfigError(
             f"--store {url}: {path} ranks by words and has no vectors; leave --store out"
         )
     papers = data.tables.papers
-    ids, years = papers["paper_id"].tolist(), papers["year"].astype(np.int64)
+    ids, years = papers["paper_id"], papers["year"].astype(np.int64)
     mark = Mark(owner_of(_origin(path)), state)
-    rows = np.flatnonzero(vectors.any(axis=1))
     stored = PapersInStore(url, mark, ids, years, rows, lambda some: vectors[some])
-    return data, NearPapers(stored, vectors, years)
+    return data, NearPapers(stored, vectors, rows, years)
 
 
 def check_reached(path: Path, url: str) -> None:

@@ -1,9 +1,9 @@
 import numpy as np
 
 from mpbert.corpus.raw.identifiers import normal_title
+from mpbert.foundation.id_rows import IdRows, order_of
 from mpbert.recommending import likely_texts
 from mpbert.recommending.columns import TextColumn
-from mpbert.recommending.id_rows import IdRows, order_of
 from mpbert.recommending.likely_texts import may_be
 
 TITLES = ["Routing of mail, by names", "Müller on the names of mail", "A <i>third</i> way of mail"]
@@ -24,7 +24,7 @@ def test_rows_are_found_by_ids_also_where_hashes_collide(monkeypatch):
     assert order_of(ids).tolist() == [1, 0, 2, 3]
     expected = {"é": 3, "b": 0}
     assert IdRows(ids).find(["é", "none", "b", "b"]) == expected
-    monkeypatch.setattr("mpbert.recommending.id_rows.hash", len, raising=False)
+    monkeypatch.setattr("mpbert.foundation.id_rows.hash", len, raising=False)
     rows = IdRows(ids)
     assert np.unique(rows._hashes).tolist() == [1, 3]
     assert rows.find(["é", "none", "b", "d"]) == expected

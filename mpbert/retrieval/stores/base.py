@@ -43,9 +43,9 @@ class StoredRows:
 
 
 class Store(Protocol):
-    """A collection of a server; every method raises :class:`StoreUnavailableError` where it fails.
+    """A collection; every method raises :class:`StoreUnavailableError` where it fails.
 
-    What :meth:`put`, :meth:`drop` and :meth:`note` have returned from, the server has on disk.
+    What was put and dropped is on disk when the state is noted.
     """
 
     most: int
@@ -58,7 +58,10 @@ class Store(Protocol):
         """Make the collection, without papers."""
 
     def note(self, state: str) -> None:
-        """Note the state; searches from now on see all that was put and dropped before."""
+        """Note the state; searches from now on see all that was put and dropped before.
+
+        :param state: empty before a change.
+        """
 
     def held(self) -> dict[str, int]:
         """Return the digest of each paper by its id."""

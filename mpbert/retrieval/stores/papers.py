@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from mpbert.foundation.errors import ConfigError
+from mpbert.foundation.id_rows import IdRows
 from mpbert.foundation.progress import progress
 from mpbert.retrieval.dense import parts_of
 from mpbert.retrieval.stores.base import Mark, StoredRows
@@ -46,7 +47,7 @@ class PapersInStore:
         unit: Callable[[np.ndarray], np.ndarray],
     ) -> None:
         self._store = open_store(url, mark.owner)
-        self._ids, self._years, self._unit = ids, years, unit
+        self._ids, self._years, self._unit = IdRows(ids), years, unit
         found = self._store.mark()
         if found is not None and found.owner != mark.owner:
             raise ConfigError(
@@ -57,7 +58,6 @@ class PapersInStore:
             self._store.create(mark.owner, unit(rows[:1]).shape[1])
         if found is None or found.state != mark.state:
             self._bring_up(rows, mark.state)
-        self._row_of = {ids[row]: row for row in rows.tolist()}
 
     @property
     def most(self) -> int:
@@ -74,7 +74,8 @@ class PapersInStore:
         for block in parts_of(len(queries), max(1, _RESULTS // max(depth, 1))):
             found = self._store.search(queries[block], depth, year)
             for query, ids in zip(rows[block], found, strict=True):
-                known = [self._row_of[name] for name in ids if name in self._row_of]
+                row_of = self._ids.find(ids)  # without those that another process put meanwhile
+                known = [row_of[name] for name in ids if name in row_of]
                 query[: len(known)] = known
         return rows
 
@@ -85,7 +86,7 @@ class PapersInStore:
         parts = parts_of(len(rows), max(1, _PUT_BYTES // self._unit(rows[:1]).nbytes))
         for part in progress(parts, "vectors to the store", "block") if len(parts) > 1 else parts:
             vectors = self._unit(rows[part])
-            ids = [self._ids[row] for row in rows[part]]
+            ids = [self._ids.ids[row] for row in rows[part]]
             years = self._years[rows[part]].tolist()
             digests = [_digest(*one) for one in zip(vectors, years, strict=True)]
             new = [i for i, name in enumerate(ids) if held.pop(name, None) != digests[i]]

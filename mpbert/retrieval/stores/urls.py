@@ -1,6 +1,7 @@
 """The URL of a store of vectors, and the option that takes it."""
 
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import SplitResult, parse_qs, urlsplit
 
@@ -13,6 +14,7 @@ if TYPE_CHECKING:  # numpy, which options need not wait for
 KINDS = {
     "milvus": "milvus://HOST:PORT[/COLLECTION]",
     "postgresql": "postgresql://HOST:PORT/DATABASE",
+    "lists": "lists:FOLDER",
 }
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,199}")
 
@@ -20,7 +22,7 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,199}")
 def store_option() -> Any:
     """Return the field of ``--store``, the same in every command that has it."""
     kinds = " or ".join(KINDS.values())
-    text = f"search a vector database, {kinds}; without it, the files of vectors"
+    text = f"search vectors in a store, {kinds}; without it, all vectors are compared"
     return option("", text, type=_checked)
 
 
@@ -48,8 +50,12 @@ def checked_url(url: str) -> SplitResult:
     except ValueError:
         parts, port = urlsplit(""), None
     name = parts.path.strip("/")
-    is_milvus = parts.scheme == "milvus"
-    if parts.scheme not in KINDS or (is_milvus and not (parts.hostname and port)):
+    is_milvus, is_folder = parts.scheme == "milvus", parts.scheme == "lists"
+    if (
+        parts.scheme not in KINDS
+        or (is_milvus and not (parts.hostname and port))
+        or (is_folder and (parts.netloc or not name))
+    ):
         raise ConfigError(f"--store {url[:80]!a}: expected {' or '.join(KINDS.values())}")
     if parts.password or "password" in parse_qs(parts.query):
         raise ConfigError(
@@ -71,6 +77,10 @@ def open_store(url: str, owner: str) -> "Store":
     :raises ModuleNotFoundError: the package that speaks to it is not installed.
     """
     parts, name = checked_url(url), f"mpbert_{owner[:16]}"
+    if parts.scheme == "lists":
+        from mpbert.retrieval.stores.lists import ListsStore
+
+        return ListsStore(Path(url.partition(":")[2]).expanduser(), name)
     if parts.scheme == "milvus":
         from mpbert.retrieval.stores.milvus import MilvusStore
 

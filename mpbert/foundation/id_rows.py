@@ -1,15 +1,13 @@
 """Rows of papers by their ids, without an object of Python for each."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from mpbert.recommending.columns import TextColumn
 
-
-def order_of(ids: TextColumn) -> np.ndarray:
+def order_of(ids: Sequence[str]) -> np.ndarray:
     """Return (N,) the rows of ids in the order of their letters; equal ones as they stand."""
-    texts = ids.tolist()
+    texts = list(ids)
     return np.array(sorted(range(len(texts)), key=texts.__getitem__), dtype=np.int64)
 
 
@@ -19,7 +17,7 @@ class IdRows:
     :ivar ids: (N,) of papers, all different.
     """
 
-    def __init__(self, ids: TextColumn) -> None:
+    def __init__(self, ids: Sequence[str]) -> None:
         hashes = np.fromiter(map(hash, ids), np.int64, len(ids))
         self.ids, self._order = ids, np.argsort(hashes)
         self._hashes = hashes[self._order]
