@@ -132,11 +132,8 @@ def test_spoilt_keys_lose_papers_and_nothing_else(tmp_path):
     filled(url, 200)
     [path] = tmp_path.glob("*.faiss")
     damage(path, path.stat().st_size - 1000)
-    found, expected = nearest(url), nearest(f"lists:{tmp_path}/whole")
-    kept = [
-        np.isin(ours[ours >= 0], theirs).mean()
-        for ours, theirs in zip(found, expected, strict=True)
-    ]
+    each = zip(nearest(url), nearest(f"lists:{tmp_path}/whole"), strict=True)
+    kept = [np.isin(ours[ours >= 0], theirs).mean() for ours, theirs in each]
     assert np.mean(kept) > 0.9
 
 
