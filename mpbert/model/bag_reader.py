@@ -25,7 +25,7 @@ from mpbert.model.description import (
     unreadable_weights,
     wrong_weights,
 )
-from mpbert.model.sampling import SampledSentences
+from mpbert.model.sampling import ABSTRACT, SampledSentences
 from mpbert.vectors.matches import TokenWeights
 
 _EPSILON = 1e-5  # of torch's LayerNorm
@@ -108,6 +108,7 @@ class BagMatches:
         self._tokens = _exponentials(state["log_weights.weight"])
         self._paper_roles = _exponentials(state["paper_roles.weight"])
         self._manuscript_roles = _exponentials(state["manuscript_roles.weight"])
+        self._manuscript_roles[ABSTRACT] *= config.lexical.match_abstract
         self._saturation = float(np.exp(STEP * state["log_saturation"]))
         self._slope = float(1 / (1 + np.exp(-STEP * state["slope_logit"])))
         self._mean_length = float(state["mean_length"])

@@ -45,9 +45,7 @@ class UpperConfig(Section):
         "abstract,neighbour,citing",
         "sentences that levels beside the bag read; abstract and citing always are",
     )
-    pretrained_dim: int = knob(
-        0, "E, of vectors of a pretrained encoder; 0: own tokens", 0, stages=()
-    )
+    pretrained_dim: int = knob(0, "E, of a pretrained encoder; 0: own tokens", 0, stages=())
     pretrained_sha256: str = knob("", "of the weights of that encoder", stages=())
     tuned_layers: int = knob(
         0, "last layers of that encoder that are trained too; 0: it stays", 0, stages=(FINETUNE,)
@@ -92,6 +90,9 @@ class LexicalConfig(Section):
     )
     match_weight: float = knob(
         4.0, "of exact matches in the score; the cosine's is 1", 0, stages=(FINETUNE,)
+    )
+    match_abstract: float = knob(
+        1.0, "times weights of a manuscript's title and abstract in them", 0, stages=(FINETUNE,)
     )
 
 
@@ -155,9 +156,7 @@ class ReadingConfig(Section):
         0, "first sentences of a manuscript, read before others: title, abstract, then body", 0
     )
     citing_sentences: int = knob(0, "random training sentences that cite a paper", 0)
-    dynamic: bool = knob(
-        True, "sentences are drawn afresh at each visit; false: Table 3's ablation"
-    )
+    dynamic: bool = knob(True, "other sentences at each visit; false: Table 3's ablation")
     block_sentences: int = knob(
         30, "sentences of a block of pretraining", 1, MOST_PLACES, stages=(PRETRAIN,)
     )

@@ -166,7 +166,7 @@ class TwoTower(nn.Module):
             self.manuscript.encoder.bag.embedding = self.citation.encoder.bag.embedding
         self.lexical = None
         if config.lexical.exact_matches:
-            self.lexical = LexicalLevel(config.vocab_size, config.lexical.match_weight)
+            self.lexical = LexicalLevel(config.vocab_size, config.lexical)
         if config.upper.join != STACKED:  # the same start; what roles weigh is each tower's own
             same = self.citation.upper.state_dict()
             own = {k: v for k, v in self.manuscript.upper.state_dict().items() if "log_role" in k}

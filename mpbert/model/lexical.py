@@ -8,14 +8,16 @@ papers, M distinct tokens of all texts of a batch, V vocabulary.
 """
 
 import math
+from dataclasses import replace
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
 from mpbert.model.bag import weights_of
-from mpbert.model.config import STEP
+from mpbert.model.config import STEP, LexicalConfig
 from mpbert.model.packing import TokenCounts
+from mpbert.model.sampling import ABSTRACT
 from mpbert.model.shares import Share
 
 # logarithms, of ROLES, to begin with
@@ -29,12 +31,12 @@ _SCALE = 40.0  # of scores, which are at most 1, as logits
 class LexicalLevel(nn.Module):
     """Weights of tokens in manuscripts and papers, whose products add up to a score.
 
-    :param match_weight: of a score, beside a cosine; nothing of the training.
+    :param config: its weights are those of search, and nothing of the training.
     """
 
-    def __init__(self, vocab_size: int, match_weight: float) -> None:
+    def __init__(self, vocab_size: int, config: LexicalConfig) -> None:
         super().__init__()
-        self.match_weight = match_weight
+        self._config = config
         self.log_weights = nn.Embedding(vocab_size, 1)
         nn.init.zeros_(self.log_weights.weight)
         self.paper_roles = _table(_PAPER_ROLES)
@@ -76,7 +78,9 @@ class LexicalLevel(nn.Module):
 
     def search_weights(self, counts: TokenCounts) -> Tensor:
         """Return (M,) weights of the tokens of manuscripts in search, beside a cosine."""
-        return self.match_weight * self.weigh_manuscripts(counts)
+        weight = torch.where(counts.roles == ABSTRACT, self._config.match_abstract, 1.0)
+        weighed = replace(counts, counts=counts.counts * weight)
+        return self._config.match_weight * self.weigh_manuscripts(weighed)
 
     def forward(
         self, manuscripts: TokenCounts, papers: TokenCounts, share: Share | None = None

@@ -154,8 +154,8 @@ class Faults:
             moment = (turn + 0.5) / self.kills * seconds
             code, said, _ = ended(begun(*words), moment, number, is_done)
             has_ended = code == 0 or is_done()  # SIGTERM may come before it is heard
-            assert has_ended or code in (-signal.SIGKILL, 143), (code, said)
-            if number == signal.SIGTERM and code:
+            assert has_ended or code in (-number, 143), (code, said)
+            if number == signal.SIGTERM and code > 0:
                 line_of(code, said, 143)
                 assert len(list(self.index.glob("data.*"))) == 1
             stopped += not has_ended

@@ -52,7 +52,7 @@ def encoder(request, rfc_binary, tmp_path):
         **{"sentence_layers": 0, "document_layers": 0, "decoder_layers": 0},
         **{"sentence_roles": richness > 1, "shared_tokens": richness > 2},
         bag=BagConfig(token_weights=richness > 0, sums=richness > 0),
-        lexical=LexicalConfig(richness > 2),
+        lexical=LexicalConfig(richness > 2, match_abstract=0.5),
     )
     torch.manual_seed(richness)
     model = TwoTower(sizes)

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from mpbert.corpus.binary import SPECIAL_TOKENS, BinaryCorpus
-from mpbert.model.config import STEP
+from mpbert.model.config import STEP, LexicalConfig
 from mpbert.model.lexical import LexicalLevel
 from mpbert.model.packing import TokenCounts
 from mpbert.model.sampling import ABSTRACT, BODY, CITING, NEIGHBOUR, CitingSentences
@@ -48,7 +48,7 @@ def frequencies(text, role_weights):
 @pytest.fixture
 def level():
     torch.manual_seed(1)
-    level = LexicalLevel(VOCAB, 3.0)
+    level = LexicalLevel(VOCAB, LexicalConfig(True, match_weight=3.0, match_abstract=0.5))
     with torch.no_grad():
         for parameter in level.parameters():
             parameter += 0.1 * torch.randn_like(parameter)
@@ -89,6 +89,23 @@ def test_scores_are_inner_products_of_the_weights_that_are_stored(level):
     scale = (STEP * level.log_scale).exp()
     assert torch.allclose(level(manuscripts, papers), scale * q @ d.T, rtol=1e-4, atol=1e-5)
     assert not q[:, : len(SPECIAL_TOKENS)].any()
+
+
+def test_in_search_title_and_abstract_of_a_manuscript_weigh_what_is_said(level):
+    manuscripts = random_texts(np.random.default_rng(4), 5, [ABSTRACT, NEIGHBOUR, CITING])
+    counts = counts_of(manuscripts)
+    roles = (STEP * level.manuscript_roles.weight[:, 0]).exp()
+    roles[ABSTRACT] /= 2
+    found = torch.zeros(5, VOCAB)
+    found[counts.texts, counts.tokens] = level.search_weights(counts)
+    weights = (STEP * level.log_weights.weight[:, 0]).exp()
+    for row, manuscript in enumerate(manuscripts):
+        asked = frequencies(manuscript, roles.tolist())
+        total = sum(tf * weights[token].item() for token, tf in asked.items())
+        assert found[row].count_nonzero() == len(asked)
+        for token, tf in asked.items():
+            expected = 3 * tf * weights[token].item() / total
+            assert found[row, token].item() == pytest.approx(expected, rel=1e-4)
 
 
 def test_everything_is_learnt(level):
