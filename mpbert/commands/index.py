@@ -12,6 +12,7 @@ from mpbert.corpus.formats.base import READERS
 from mpbert.experiments.options import BEST, TRAINED
 from mpbert.foundation.config import check_least, option, positional
 from mpbert.foundation.engine_choice import engine_of, engine_option, path_for
+from mpbert.foundation.engines import Engine
 from mpbert.foundation.errors import ConfigError, CorpusError, OutputError
 from mpbert.foundation.extras import check_installed
 from mpbert.foundation.manifest import (
@@ -25,7 +26,6 @@ from mpbert.foundation.parts import parts_of
 from mpbert.foundation.processes import ended_by_sigterm
 
 if TYPE_CHECKING:  # what --help need not wait for
-    from mpbert.recommending.encoders import IndexEncoder
     from mpbert.recommending.read_papers import ReadPapers
     from mpbert.recommending.tables import IndexTables
 
@@ -84,6 +84,7 @@ def run(config: Config) -> None:
     from mpbert.recommending.directory import ENCODER, data_folder, data_of, write_data
     from mpbert.recommending.library import reader_name
     from mpbert.recommending.library_tables import library_tables
+    from mpbert.recommending.paper_blocks import PaperBlocks
 
     counts: Counter[str] = Counter()
     reader = reader_name(config.library, config.reader, counts)
@@ -101,14 +102,17 @@ def run(config: Config) -> None:
         return
     check_inputs(inputs)
     with output_directory(config.output, "index", config, inputs) as out:
-        papers = _papers(config, reader, inputs, counts)
-        encoder = _encoder(config, folder, out.path / ENCODER)
-        tables = library_tables(papers, encoder, counts)
+        work = PaperBlocks(folder, config.readings, config.seed)
+        with engine_of(config.engine, os.cpu_count() or 1) as engine:
+            papers = _papers(config, reader, inputs, counts, engine)
+            blocks = parts_of(config.output, "blocks", "index", config, inputs)
+            tables, words = library_tables(papers, work, counts, engine, blocks)
+        _copy_encoder(folder, out.path / ENCODER)
         data = data_folder(out.path, 1)
         data.mkdir()
         dropped = {name: n for name, n in sorted(counts.items()) if n}
         out.counts |= {"generation": 1, **dropped}
-        made = data_of(tables, config.readings, config.seed, fuses=False)
+        made = data_of(tables, config.readings, config.seed, fuses=False, words=words)
         out.counts |= {"reader": reader, **write_data(data, made)}
     _report(config, reader, tables, out.counts)
 
@@ -129,7 +133,9 @@ def _is_there(config: Config, inputs: list[Path]) -> bool:
     return is_there
 
 
-def _papers(config: Config, reader: str, inputs: list[Path], counts: Counter[str]) -> "ReadPapers":
+def _papers(
+    config: Config, reader: str, inputs: list[Path], counts: Counter[str], engine: Engine
+) -> "ReadPapers":
     """Read the library; what was read stays beside the output until that is finished.
 
     :param counts: receives what is read and dropped.
@@ -139,10 +145,8 @@ def _papers(config: Config, reader: str, inputs: list[Path], counts: Counter[str
 
     parts = parts_of(config.output, "papers", "index", config, inputs)
     try:
-        with engine_of(config.engine, os.cpu_count() or 1) as engine:
-            library = path_for(config.engine, config.library)
-            words = library, reader, engine, counts, config.grobid or ""
-            papers = read_library(*words, parts)
+        library = path_for(config.engine, config.library)
+        papers = read_library(library, reader, engine, counts, config.grobid or "", parts)
         if not papers:
             raise CorpusError(
                 f"{config.library}: found no paper with a title and text among "
@@ -221,28 +225,19 @@ def _encoder_files(folder: Path | None) -> list[Path]:
     return files_of_model(folder)
 
 
-def _encoder(config: Config, folder: Path | None, target: Path) -> "IndexEncoder":
-    """Return what makes the vectors, from the copy of it that the index keeps.
-
-    :param folder: of the encoder; None: words alone. ``target`` is that of its copy.
-    """
-    from mpbert.recommending.encoders import NoEncoder, SentenceMeans, copy_encoder, is_two_tower
+def _copy_encoder(folder: Path | None, target: Path) -> None:
+    """Copy the encoder that the index keeps; None: words alone."""
+    from mpbert.recommending.encoders import copy_encoder, is_two_tower
 
     if folder is None:
-        return NoEncoder()
-    from mpbert.model.description import SENTENCE_ENCODER, read_description
+        return
+    if is_two_tower(folder):
+        copy_encoder(folder, target)
+        return
+    from mpbert.model.description import SENTENCE_ENCODER
+    from mpbert.pretrained.model_files import copy_model
 
-    if not is_two_tower(folder):
-        from mpbert.pretrained.model_files import copy_model
-
-        SentenceMeans(folder)  # refused before anything is copied
-        copy_model(folder, target / SENTENCE_ENCODER)
-        return SentenceMeans(target / SENTENCE_ENCODER)
-    from mpbert.recommending.reading import EncoderReader
-
-    copy_encoder(folder, target)
-    dim = read_description(folder).model.vector_dim
-    return EncoderReader(target, config.readings, config.seed, dim)
+    copy_model(folder, target / SENTENCE_ENCODER)
 
 
 def _report(config: Config, reader: str, tables: "IndexTables", counts: dict[str, int]) -> None:

@@ -36,9 +36,12 @@ class Vocabulary:
         each = map(self._forms.__getitem__, chain.from_iterable(found))
         forms = np.fromiter(each, np.int32, int(lengths.sum()))
         fresh = list(islice(reversed(self._forms), len(self._forms) - len(self._of_form)))[::-1]
-        added = np.fromiter(map(self._number, fresh), np.int32, len(fresh))
-        self._of_form = np.concatenate([self._of_form, added])
+        self._of_form = np.concatenate([self._of_form, self.numbered(fresh)])
         return lengths, self._of_form[forms]
+
+    def numbered(self, forms: Sequence[str]) -> np.ndarray:
+        """Return (F,) int32 numbers of words by themselves, as they are written."""
+        return np.fromiter(map(self._number, forms), np.int32, len(forms))
 
     def _number(self, form: str) -> int:
         word = stem(form) if self._stemmed else form

@@ -43,12 +43,27 @@ def count_words(blocks: Iterable[Sequence[str]], vocabulary: Vocabulary) -> Word
 
 def mapped_counts(blocks: Iterable[Sequence[str]], vocabulary: Vocabulary) -> WordCounts:
     """Return the same from temporary files, mapped."""
-    found = [Numbers(kind) for kind in _KINDS]
+    found = GrowingCounts()
     for each in _counted(blocks, vocabulary):
-        for numbers, part in zip(found, each, strict=True):
+        found.extend(*each)
+    return found.counts()
+
+
+class GrowingCounts:
+    """Counts of texts in temporary files, one block after another."""
+
+    def __init__(self) -> None:
+        self._found = [Numbers(kind) for kind in _KINDS]
+
+    def extend(self, *block: np.ndarray) -> None:
+        """Add a block: how many words each text holds, these words, and how often."""
+        for numbers, part in zip(self._found, block, strict=True):
             numbers.extend(part)
-    sizes, words, counts = (numbers.array() for numbers in found)
-    return WordCounts(offsets_of(sizes), words, counts)
+
+    def counts(self) -> WordCounts:
+        """Return all, mapped; words of a text ascend where those of its block did."""
+        sizes, words, counts = (numbers.array() for numbers in self._found)
+        return WordCounts(offsets_of(sizes), words, counts)
 
 
 def _counted(blocks: Iterable[Sequence[str]], vocabulary: Vocabulary) -> Iterator[Run]:

@@ -37,6 +37,11 @@ class Job(ABC):
         """How many GPUs a process needs."""
         return 0
 
+    @property
+    def uses_all_cores(self) -> bool:
+        """Whether a process uses all cores, so that a machine runs one."""
+        return False
+
 
 class Engine(ABC):
     """Makes parts; a context manager: what it starts ends with the block."""
@@ -62,7 +67,7 @@ class OwnProcesses(Engine):
 
     :param processes: how many at once; 1 means this process alone, as does a process with threads,
         such as the kernel of a notebook: a lock that a thread holds stays locked in a forked
-        process, which may then wait for ever. Work whose libraries use all cores needs one.
+        process, which may then wait for ever.
     """
 
     def __init__(self, processes: int = 1) -> None:
@@ -74,7 +79,7 @@ class OwnProcesses(Engine):
         if self._opened is None or self._opened[0] != work:
             self._opened = work, work.open()
         make = partial(_kept, self._opened[1], parts)
-        if self.processes == 1 or _has_threads():
+        if self.processes == 1 or work.uses_all_cores or _has_threads():
             made: Iterator[Arrays | int] = map(make, enumerate(items))
             yield from _loaded(made, parts)
             return

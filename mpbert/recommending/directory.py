@@ -15,7 +15,7 @@ import shutil
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -49,6 +49,9 @@ from mpbert.recommending.lookup import (
 )
 from mpbert.recommending.matching import PapersByToken
 from mpbert.recommending.tables import BODIES, CONTEXTS, PAPERS, IndexTables
+
+if TYPE_CHECKING:  # what a question needs not
+    from mpbert.recommending.lookup_building import CountedWords
 
 ENCODER = "encoder"
 _MOST_BYTES = 1 << 26  # of files whose bytes are checked before each use; larger ones are mapped
@@ -97,10 +100,17 @@ def data_folder(index: Path, generation: int) -> Path:
     return index / f"data.{generation}"
 
 
-def data_of(tables: IndexTables, readings: int, seed: int, fuses: bool) -> IndexData:
+def data_of(
+    tables: IndexTables,
+    readings: int,
+    seed: int,
+    fuses: bool,
+    words: "CountedWords | None" = None,
+) -> IndexData:
     """Return what the first generation of an index holds, before anything is learnt.
 
     :param fuses: whether it has what a learnt fusion needs.
+    :param words: of the tables; None: they are counted here.
     :raises CorpusError: there is no word at all.
     """
     from mpbert.recommending.lookup_building import (
@@ -110,7 +120,7 @@ def data_of(tables: IndexTables, readings: int, seed: int, fuses: bool) -> Index
         build_lookup,
     )
 
-    words = CountedWords.of(tables)
+    words = words or CountedWords.of(tables)
     if not len(words.vocabulary):
         raise CorpusError("the papers of the index hold no word; expected titles, add some")
     vocabulary = TextColumn.of(words.stems)

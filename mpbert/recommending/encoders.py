@@ -173,6 +173,31 @@ def encoder_of_index(path: Path, data: IndexData) -> IndexEncoder:
     return found
 
 
+def encoder_in(folder: Path | None, readings: int, seed: int) -> IndexEncoder:
+    """Return what makes the vectors of papers, from the folder of an encoder; None: nothing does.
+
+    :param readings: of a text by an encoder of mpbert, ``seed`` theirs.
+    :raises EncoderError: the folder holds no encoder, or a damaged one.
+    """
+    if folder is None:
+        return NoEncoder()
+    if not is_two_tower(folder):
+        return SentenceMeans(folder)
+    from mpbert.model.description import read_description
+    from mpbert.recommending.reading import EncoderReader
+
+    return EncoderReader(folder, readings, seed, read_description(folder).model.vector_dim)
+
+
+def needs_torch(folder: Path | None) -> bool:
+    """Whether torch runs the encoder of a folder."""
+    if folder is None or not is_two_tower(folder):
+        return folder is not None
+    from mpbert.model.description import read_description
+
+    return not read_description(folder).is_bag
+
+
 def is_two_tower(folder: Path) -> bool:
     """Whether a folder holds an encoder of mpbert, and not one of Hugging Face's library."""
     try:

@@ -5,7 +5,6 @@ all of them one after another, and the offsets at which they begin: ``papers.tit
 ``papers.title.offsets.npy``. One of lists has its ``offsets`` beside the column of its ``values``.
 """
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +12,7 @@ import numpy as np
 from mpbert.foundation.arrays import load_array, write_array
 from mpbert.foundation.errors import IndexFormatError
 from mpbert.foundation.growing_arrays import Lazy, blocks, release
+from mpbert.recommending.column_making import arrays_of
 from mpbert.recommending.columns import (
     LISTS,
     TEXT,
@@ -29,7 +29,7 @@ _OFFSETS = 1 << 20  # that are checked at once
 def write_table(folder: Path, name: str, table: ColumnTable, schema: Schema) -> None:
     """Write a table into a folder."""
     for column in schema:
-        for part, array in _arrays(f"{name}.{column}", table[column]):
+        for part, array in arrays_of(f"{name}.{column}", table[column]):
             save_array(folder / f"{part}.npy", array)
 
 
@@ -105,16 +105,6 @@ def _column(folder: Path, name: str, kind: str) -> Column:
         values = _column(folder, f"{name}.values", LISTS[kind])
         return ListColumn(map_offsets(folder / f"{name}.offsets.npy", len(values)), values)
     return map_array(folder / f"{name}.npy", kind)
-
-
-def _arrays(name: str, column: Column | Lazy) -> Iterator[tuple[str, np.ndarray | Lazy]]:
-    """Yield the arrays of a column and their names."""
-    if isinstance(column, np.ndarray | Lazy):
-        yield name, column
-        return
-    yield f"{name}.offsets", column.offsets
-    part = "letters" if isinstance(column, TextColumn) else "values"
-    yield from _arrays(f"{name}.{part}", column.elements)
 
 
 def _damaged(path: Path, reason: str) -> IndexFormatError:

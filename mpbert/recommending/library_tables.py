@@ -1,55 +1,72 @@
 """The tables of an index of a library, made in blocks: memory holds a part of the papers."""
 
+import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator
 from itertools import pairwise
 
 import numpy as np
 
-from mpbert.corpus.clean import CleanPaper
+from mpbert.corpus.paper_bytes import bytes_of
+from mpbert.foundation.engines import Engine, Job, OwnProcesses
 from mpbert.foundation.errors import CorpusError
 from mpbert.foundation.growing_arrays import Numbers
 from mpbert.foundation.id_rows import IdRows, order_of
+from mpbert.foundation.parts import Arrays, PartFiles
 from mpbert.foundation.progress import progress
 from mpbert.foundation.ragged import offsets_of
-from mpbert.recommending.arrivals import digest_of
 from mpbert.recommending.citation_keys import unique_keys
-from mpbert.recommending.column_making import column_of
-from mpbert.recommending.columns import TEXT, TextColumn
-from mpbert.recommending.copies import renamed, told_copies
-from mpbert.recommending.encoders import IndexEncoder
+from mpbert.recommending.column_making import column_in, column_of
+from mpbert.recommending.columns import TEXT, ColumnTable, TextColumn
+from mpbert.recommending.copies import told_copies
 from mpbert.recommending.growing_tables import GrowingTable
+from mpbert.recommending.growing_words import GrowingWords
+from mpbert.recommending.lookup_building import CountedWords
 from mpbert.recommending.matching import PapersByToken
-from mpbert.recommending.paper_rows import (
-    bodies_table,
-    contexts_table,
-    keyless,
-    merged_contexts,
-    papers_table,
-    texts_read,
-)
-from mpbert.recommending.read_papers import ReadPapers
+from mpbert.recommending.paper_blocks import PaperBlock
+from mpbert.recommending.read_papers import ReadPapers, cited_by
 from mpbert.recommending.tables import BODIES, CONTEXTS, PAPERS, IndexTables
 from mpbert.vectors.matches import TokenWeights
 
-_BLOCK = 1 << 12  # papers that are in memory
+_SCHEMAS = {"papers": PAPERS, "contexts": CONTEXTS, "bodies": BODIES}
+_BLOCK, _BYTES = 1 << 12, 1 << 24  # papers of a block, and their bytes
 
 
-def library_tables(papers: ReadPapers, encoder: IndexEncoder, counts: Counter[str]) -> IndexTables:
-    """Return the tables of an index of these papers.
+def library_tables(
+    papers: ReadPapers,
+    work: Job,
+    counts: Counter[str],
+    engine: Engine | None = None,
+    parts: PartFiles | None = None,
+) -> tuple[IndexTables, CountedWords]:
+    """Return the tables of an index of these papers, and their words.
 
+    :param work: what makes blocks, see :mod:`mpbert.recommending.paper_blocks`.
     :param counts: receives what is added, merged and dropped.
+    :param engine: where blocks are made; None: here.
+    :param parts: where finished blocks stay for a later run; None: nowhere.
     :raises CorpusError: an id occurs twice.
     """
-    read = _Distinct(papers, counts)
+    read, made = _Distinct(papers, counts), _Made()
     order, ids = read.in_order()
-    rows, made = IdRows(ids), _Made(encoder)
-    for first in progress(range(0, len(order), _BLOCK), "tables", "block"):
-        block = [read[row] for row in order[first : first + _BLOCK].tolist()]
-        made.extend(block, papers.shares_case[order[first : first + _BLOCK]], rows, counts)
-        papers.release()
+    sizes, rows = papers.sizes[order], IdRows(ids)
+    bounds = list(_bounds(sizes))
+    blocks = (read.block(order[first:end], first, rows) for first, end in bounds)
+    found = (engine or OwnProcesses()).results(work, blocks, parts)
+    for part in progress(found, "tables and words", "block", len(bounds)):
+        made.extend(part, counts)
     counts["papers_added"] += len(order)
-    return made.tables()
+    return made.result()
+
+
+def _bounds(sizes: np.ndarray) -> Iterator[tuple[int, int]]:
+    """Yield first and end of each block of papers, which have so many bytes each."""
+    ends, first = offsets_of(sizes), 0
+    while first < len(sizes):
+        most = int(np.searchsorted(ends, ends[first] + _BYTES, side="right")) - 1
+        end = min(max(most, first + 1), first + _BLOCK, len(sizes))
+        yield first, end
+        first = end
 
 
 class _Distinct:
@@ -80,65 +97,67 @@ class _Distinct:
             )
         return order, ids
 
-    def __getitem__(self, row: int) -> CleanPaper:
-        paper = self._merged.get(row) or self._papers[row]
-        return renamed(paper, self._same) if self._same else paper
+    def block(self, order: np.ndarray, first: int, rows: IdRows) -> PaperBlock:
+        """Return some papers, of which ``first`` is the row of the first in the index."""
+        lines, cited = [], dict[str, None]()
+        for row in order.tolist():
+            merged = self._merged.get(row)
+            lines.append(bytes_of(merged) if merged else self._papers.line(row))
+            cited.update(dict.fromkeys(cited_by(merged) if merged else self._papers.cited(row)))
+        self._papers.release()
+        named = {paper_id: self._same.get(paper_id, paper_id) for paper_id in cited}
+        there = rows.find(named.values())
+        found = {paper_id: there[own] for paper_id, own in named.items() if own in there}
+        return PaperBlock(lines, self._papers.shares_case[order].tolist(), first, found)
 
 
 class _Made:
-    """Tables that grow."""
+    """Tables and words that grow."""
 
-    def __init__(self, encoder: IndexEncoder) -> None:
-        self._encoder = encoder
-        self._papers, self._bodies = GrowingTable(PAPERS), GrowingTable(BODIES)
-        self._contexts, self._vectors = GrowingTable(CONTEXTS), Numbers(np.float32)
-        self._sizes, self._tokens = Numbers(np.int64), Numbers(np.int32)
-        self._weights, self._num_papers = Numbers(np.float32), 0
-        self._has_key: list[np.ndarray] = []
+    def __init__(self) -> None:
+        self._tables = {name: GrowingTable(schema) for name, schema in _SCHEMAS.items()}
+        self._vectors, self._dim = Numbers(np.float32), 0
+        self._matches = Numbers(np.int64), Numbers(np.int32), Numbers(np.float32)
+        self._num_matched, self._has_key = 0, [np.zeros(0, bool)]
+        self._words = GrowingWords()
 
-    def extend(
-        self,
-        papers: Sequence[CleanPaper],
-        shares_case: np.ndarray,
-        rows: IdRows,
-        counts: Counter[str],
-    ) -> None:
-        """Add the next papers."""
-        read, without_key = list(map(texts_read, papers)), list(map(keyless, papers))
-        made = [each.key(bool(s)) for each, s in zip(without_key, shares_case, strict=True)]
-        self._has_key.append(np.array([each.id_is_key for each in without_key], dtype=bool))
-        self._papers.extend(papers_table(papers, list(map(digest_of, papers)), made))
-        self._bodies.extend(bodies_table(papers))
-        cited = rows.find(i for paper in papers for _, ids in paper.cited for i in ids)
-        own = {paper.paper_id: self._num_papers + n for n, paper in enumerate(papers)}
-        contexts = contexts_table(papers, own, cited, counts)
-        counts["citing_sentences_added"] += contexts.num_rows
-        self._contexts.extend(merged_contexts(contexts))
-        self._vectors.extend(self._encoder.embed_papers(read))
-        if self._encoder.num_matched:
-            weights = [self._encoder.weigh_paper(*paper) for paper in read]
-            self._sizes.extend([len(each.tokens) for each in weights])
-            self._tokens.extend(np.concatenate([each.tokens for each in weights]))
-            self._weights.extend(np.concatenate([each.weights for each in weights]))
-        self._num_papers += len(papers)
+    def extend(self, part: Arrays, counts: Counter[str]) -> None:
+        """Add the next block."""
+        for name, table in self._tables.items():
+            table.extend(
+                ColumnTable(
+                    {c: column_in(part, f"{name}.{c}", k) for c, k in _SCHEMAS[name].items()}
+                )
+            )
+        counts.update(json.loads(part["counts"].tobytes()))
+        counts["citing_sentences_added"] += len(part["contexts.position"])
+        self._has_key.append(part["has_key"])
+        self._dim = part["vectors"].shape[1]
+        self._vectors.extend(part["vectors"])
+        if "num_matched" in part:
+            self._num_matched = int(part["num_matched"])
+            for numbers, name in zip(self._matches, ("sizes", "tokens", "weights"), strict=True):
+                numbers.extend(part[f"match_{name}"])
+        self._words.extend(part)
 
-    def tables(self) -> IndexTables:
-        """Return the tables of all papers."""
-        papers, dim = self._papers.table(), self._encoder.dim
+    def result(self) -> tuple[IndexTables, CountedWords]:
+        """Return the tables of all papers, and their words."""
+        papers, contexts, bodies = (table.table() for table in self._tables.values())
         matches = None
-        if self._encoder.num_matched:
-            parts = offsets_of(self._sizes.array()), self._tokens.array(), self._weights.array()
-            matches = PapersByToken.of(TokenWeights(*parts, self._encoder.num_matched))
-        return IndexTables(
+        if self._num_matched:
+            sizes, *held = (numbers.array() for numbers in self._matches)
+            matches = PapersByToken.of(TokenWeights(offsets_of(sizes), *held, self._num_matched))
+        tables = IndexTables(
             papers.with_columns({"key": self._keys(papers["key"])}),
-            self._contexts.table(),
-            self._vectors.array().reshape(papers.num_rows, dim),
+            contexts,
+            self._vectors.array().reshape(papers.num_rows, self._dim),
             matches,
-            self._bodies.table(),
+            bodies,
         )
+        return tables, self._words.words(tables)
 
     def _keys(self, made: TextColumn) -> TextColumn:
         """Return a key of each paper, no two the same; papers with keys of their own have them."""
-        order = np.argsort(~np.concatenate([*self._has_key, np.zeros(0, bool)]), kind="stable")
+        order = np.argsort(~np.concatenate(self._has_key), kind="stable")
         keys = column_of(list(unique_keys(made.take(order))), TEXT)
         return keys.take(np.argsort(order))

@@ -1,5 +1,6 @@
 """The papers of a library as they were read: on disk, one in memory when it is asked for."""
 
+import json
 from array import array
 from collections.abc import Iterable, Sequence
 from functools import cached_property
@@ -27,8 +28,8 @@ class ReadPapers(Sequence[CleanPaper]):
     """
 
     def __init__(self, lines: Iterable[bytes]) -> None:
-        self._letters = Numbers(np.uint8)
-        self._sizes, self._id_sizes = array("q"), array("q")
+        self._letters, self._cited = Numbers(np.uint8), Numbers(np.uint8)
+        self._sizes, self._id_sizes, self._cited_sizes = array("q"), array("q"), array("q")
         self._ids, self._known, self._folded = bytearray(), array("q"), array("q")
         waiting: list[bytes] = []
         for line in lines:
@@ -50,6 +51,11 @@ class ReadPapers(Sequence[CleanPaper]):
         self._ids += own
         self._id_sizes.append(len(own))
         self._folded.append(hash(paper.paper_id.casefold()))
+        cited = b""
+        if paper.cited:
+            cited = json.dumps(cited_by(paper)).encode()
+            self._cited.extend(np.frombuffer(cited, np.uint8))
+        self._cited_sizes.append(len(cited))
         known = [hash(each) or 1 for each in identifiers(paper)]
         self._known.extend(known + [0] * (MOST_IDENTIFIERS - len(known)))
 
@@ -63,15 +69,33 @@ class ReadPapers(Sequence[CleanPaper]):
     def __getitem__(self, row: int | slice) -> CleanPaper | list[CleanPaper]:
         if isinstance(row, slice):
             return [self[each] for each in range(len(self))[row]]
-        return paper_of(self._lines.bytes_at(row))
+        return paper_of(self.line(row))
+
+    def line(self, row: int) -> bytes:
+        """Return a paper as :func:`mpbert.corpus.paper_bytes.bytes_of` does."""
+        return self._lines.bytes_at(row)
+
+    def cited(self, row: int) -> list[str]:
+        """Return the ids that a paper cites in its sentences."""
+        return json.loads(self._all_cited.bytes_at(row) or b"[]")
 
     @cached_property
     def _lines(self) -> TextColumn:
         return TextColumn(offsets_of(self._sizes), self._letters.array())
 
+    @cached_property
+    def _all_cited(self) -> TextColumn:
+        return TextColumn(offsets_of(self._cited_sizes), self._cited.array())
+
+    @cached_property
+    def sizes(self) -> np.ndarray:
+        """(N,) bytes of each paper."""
+        return np.asarray(self._sizes)
+
     def release(self) -> None:
         """Give back the memory of the papers that were asked for."""
         release(self._lines.letters)
+        release(self._all_cited.letters)
 
     @cached_property
     def ids(self) -> TextColumn:
@@ -88,6 +112,11 @@ class ReadPapers(Sequence[CleanPaper]):
         known = np.asarray(self._known).reshape(-1, MOST_IDENTIFIERS)
         shared = _is_shared(known.ravel()).reshape(known.shape) & (known != 0)
         return np.flatnonzero(shared.any(axis=1))
+
+
+def cited_by(paper: CleanPaper) -> list[str]:
+    """Return the ids that a paper cites in its sentences, each once."""
+    return list(dict.fromkeys(i for _, ids in paper.cited for i in ids))
 
 
 def _is_shared(numbers: np.ndarray) -> np.ndarray:

@@ -53,6 +53,8 @@ def codes_column(papers: Iterable[tuple[str, str, str]]) -> ListColumn:
 
 
 def _of_paper(title: str, abstract: str, body: str) -> np.ndarray:
+    if not body:
+        return _NONE
     first = abstract_sentences(title, abstract)
-    is_told = body and " ".join(first) in ("", abstract)  # sizes tell where sentences are
+    is_told = " ".join(first) in ("", abstract)  # sizes tell where sentences are
     return codes_of([*first, *parts_of(body)]) if is_told else _NONE

@@ -34,6 +34,7 @@ from mpbert.recommending.library_tables import library_tables
 from mpbert.recommending.manuscripts.files import read_manuscript_file
 from mpbert.recommending.manuscripts.sentences import Manuscript
 from mpbert.recommending.options import Options
+from mpbert.recommending.paper_blocks import BlocksBy
 from mpbert.recommending.reading import EncoderReader
 from mpbert.recommending.store_tables import bodies_of, papers_of
 from mpbert.recommending.tables import BODIES, CONTEXTS, IndexTables
@@ -99,7 +100,7 @@ def ask_manuscripts(path: Path, encoder: IndexEncoder) -> None:
     for folder in sorted(filter(Path.is_dir, path.iterdir())):
         with engine_of("processes", 1) as engine:
             papers = read_library(folder, "bibtex", engine, Counter())
-        tables = library_tables(papers, encoder, Counter())
+        tables, _ = library_tables(papers, BlocksBy(encoder), Counter())
         questions = list(questions_of(folder, tables.papers["paper_id"].tolist()))
         if questions:
             tell(folder.name[:25], tables, encoder, questions)

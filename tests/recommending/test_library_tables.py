@@ -23,6 +23,7 @@ from mpbert.recommending import (
 from mpbert.recommending.directory import data_of, write_data
 from mpbert.recommending.encoders import NoEncoder
 from mpbert.recommending.library import read_library
+from mpbert.recommending.paper_blocks import BlocksBy
 from mpbert.vectors.matches import TokenWeights
 
 WORDS = "routing of mail by names is slow where servers relay queries and answers".split()
@@ -81,8 +82,8 @@ def index_of(library, folder, encoder):
     folder.mkdir()
     counts = Counter()
     papers = read_library(library, "jsonl", OwnProcesses(), counts)
-    tables = library_tables.library_tables(papers, encoder, counts)
-    write_data(folder, data_of(tables, 1, 1, fuses=True))
+    tables, words = library_tables.library_tables(papers, BlocksBy(encoder), counts)
+    write_data(folder, data_of(tables, 1, 1, fuses=True, words=words))
     return {file.name: file.read_bytes() for file in sorted(folder.iterdir())}, counts, tables
 
 
@@ -106,7 +107,7 @@ def test_an_id_that_two_papers_have_is_told(library):
     library.write_text(f"{library.read_text()}{twice}\n")
     papers = read_library(library, "jsonl", OwnProcesses(), Counter())
     with pytest.raises(CorpusError, match=f"paper id '{json.loads(first)['paper_id']}' occurs"):
-        library_tables.library_tables(papers, NoEncoder(), Counter())
+        library_tables.library_tables(papers, BlocksBy(NoEncoder()), Counter())
 
 
 def files_of(index):

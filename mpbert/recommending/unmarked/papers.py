@@ -13,6 +13,7 @@ from mpbert.recommending.answering import AnsweringIndex
 from mpbert.recommending.directory import data_of
 from mpbert.recommending.encoders import NoEncoder
 from mpbert.recommending.library_tables import library_tables
+from mpbert.recommending.paper_blocks import BlocksBy
 from mpbert.recommending.read_papers import ReadPapers
 from mpbert.recommending.unmarked.labels import LabelledPaper, labelled
 
@@ -32,8 +33,8 @@ class LearningPapers:
     def index(self) -> AnsweringIndex:
         """Return an index of the older papers by words."""
         encoder = NoEncoder()
-        tables = library_tables(ReadPapers.of(self.older), encoder, Counter())
-        return AnsweringIndex(data_of(tables, 1, 1, fuses=False), encoder)
+        made = library_tables(ReadPapers.of(self.older), BlocksBy(encoder), Counter())
+        return AnsweringIndex(data_of(made[0], 1, 1, fuses=False, words=made[1]), encoder)
 
 
 def learning_papers(path: Path, reader_name: str, share: float) -> LearningPapers:
