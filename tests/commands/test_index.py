@@ -10,6 +10,7 @@ from mpbert.cli import main
 from mpbert.corpus import build
 from mpbert.foundation.manifest import read_manifest
 from mpbert.pretrained.sentence_encoder import SentenceEncoder
+from mpbert.recommending.paper_blocks import BlocksBy
 from mpbert.recommending.recommender import Recommender
 from mpbert.serving.app import create_app
 from mpbert.serving.limits import Limits
@@ -225,6 +226,29 @@ def test_a_killed_run_goes_on_with_the_papers_that_it_has_read(tmp_path, run, mo
     assert run("index", library, index)[0] == 0
     assert titles == [*(paper["title"] for paper in (ROUTERS, NAMES, MAIL)), MAIL["title"]]
     assert {path.name for path in tmp_path.iterdir()} == {"papers.jsonl", "index"}
+    assert run("index", library, tmp_path / "at once")[0] == 0
+    files = [
+        {file.name: file.read_bytes() for file in (tmp_path / name / "data.1").iterdir()}
+        for name in ("index", "at once")
+    ]
+    assert files[0] == files[1]
+
+
+def test_a_killed_run_goes_on_with_the_blocks_that_it_has_made(tmp_path, run, monkeypatch):
+    monkeypatch.setattr("mpbert.recommending.library_tables._BLOCK", 1)
+    monkeypatch.setattr("os.cpu_count", lambda: 1)
+    library, index = write(tmp_path / "papers.jsonl", ROUTERS, NAMES, MAIL), tmp_path / "index"
+    make, firsts = BlocksBy.__call__, []
+
+    def made(work, block):
+        firsts.append(block.first)
+        if len(firsts) == 3:
+            raise KeyboardInterrupt
+        return make(work, block)
+
+    monkeypatch.setattr(BlocksBy, "__call__", made)
+    assert run("index", library, index)[0] == 130 and not index.exists()
+    assert run("index", library, index)[0] == 0 and firsts == [0, 1, 2, 2]
     assert run("index", library, tmp_path / "at once")[0] == 0
     files = [
         {file.name: file.read_bytes() for file in (tmp_path / name / "data.1").iterdir()}

@@ -62,6 +62,7 @@ def engine(cluster):
 def small_parts(monkeypatch):
     """Let a small corpus have many parts."""
     monkeypatch.setattr("mpbert.corpus.build._CHUNK", 4)
+    monkeypatch.setattr("mpbert.recommending.library_tables._BLOCK", 5)
     monkeypatch.setattr("mpbert.commands.binarize.CHUNK", 40)
     monkeypatch.setattr("mpbert.commands.embed.BLOCK", 8)
     monkeypatch.setattr("mpbert.commands.retrieve.BLOCK", 3)
@@ -80,6 +81,7 @@ COMMANDS = {
     "retrieve, words": ("retrieve", "corpus", "--lexical=bm25", "--top=10"),
     "retrieve, vectors": ("retrieve", "corpus", "--vectors=vectors", "--top=10"),
     "index": ("index", "papers.jsonl"),
+    "index, exact matches": ("index", "papers.jsonl", "--encoder=index_2/encoder"),
 }
 
 
@@ -89,7 +91,8 @@ def test_a_cluster_writes_the_bytes_of_one_machine(what, engine, small_parts, tm
     paths = [word if word.startswith("-") else str(FORMATS / word) for word in words]
     inputs = [path for path in paths if not path.startswith("-")]
     flags = [path for path in paths if path.startswith("-")]
-    flags = [f.replace("=vectors", f"={FORMATS / 'vectors'}") for f in flags]
+    for name in ("vectors", "index_2/encoder"):
+        flags = [f.replace(f"={name}", f"={FORMATS / name}") for f in flags]
     output, here = tmp_path / "out", tmp_path / "here"
     assert main([command, *inputs, str(output), *flags]) == 0
     output.rename(here)

@@ -77,12 +77,12 @@ def library(tmp_path):
     return tmp_path / "library.jsonl"
 
 
-def index_of(library, folder, encoder):
+def index_of(library, folder, encoder, engine=None):
     """Write an index; return its files and what was counted."""
     folder.mkdir()
     counts = Counter()
     papers = read_library(library, "jsonl", OwnProcesses(), counts)
-    tables, words = library_tables.library_tables(papers, BlocksBy(encoder), counts)
+    tables, words = library_tables.library_tables(papers, BlocksBy(encoder), counts, engine)
     write_data(folder, data_of(tables, 1, 1, fuses=True, words=words))
     return {file.name: file.read_bytes() for file in sorted(folder.iterdir())}, counts, tables
 
@@ -92,8 +92,10 @@ def test_blocks_change_no_byte(library, tmp_path, monkeypatch, encoder):
     expected, counts, tables = index_of(library, tmp_path / "one", encoder)
     for (module, name), size in BLOCKS.items():
         monkeypatch.setattr(module, name, size)
-    found, of_blocks, _ = index_of(library, tmp_path / "blocks", encoder)
-    assert found == expected and of_blocks == counts
+    for number in (1, 2):
+        engine = OwnProcesses(number)
+        found, of_blocks, _ = index_of(library, tmp_path / f"blocks {number}", encoder, engine)
+        assert found == expected and of_blocks == counts
     ids = tables.papers["paper_id"].tolist()
     assert ids == sorted(ids) and len(ids) == 59
     assert counts["copies_merged_in_the_library"] == 1 and counts["papers_added"] == 59

@@ -9,7 +9,9 @@ from typing import Any
 from mpbert.corpus.formats.base import READERS
 from mpbert.corpus.formats.bibtex import BibtexReader
 from mpbert.corpus.raw.exports import Export, spoken_name
+from mpbert.corpus.raw.files import Source
 from mpbert.corpus.raw.identifiers import Identifiers
+from mpbert.corpus.raw.linkage import CommonLinker
 from mpbert.corpus.raw.values import required_id, text_of, year_of, year_of_id
 from mpbert.corpus.raw.works import WorksReader
 
@@ -24,6 +26,11 @@ class ArxivReader(WorksReader):
     name = "arxiv"
     expected = "a record of arXiv: an object with id, title and authors_parsed"
     decoded = BibtexReader.decoded
+
+    def prepare(self, path: Source) -> None:
+        """Learn which papers there are where other readers may have them: a record names none."""
+        if isinstance(self.linker, CommonLinker):
+            super().prepare(path)
 
     @staticmethod
     def works_in(answer: dict[str, Any]) -> list[Any]:
