@@ -154,12 +154,12 @@ class ExportReader(Reader):
 
     def _identified(self, path: Source) -> Iterator[tuple[Path, str, str, Export]]:
         """Yield (file, place, paper id, record) of all records."""
-        titles: dict[str, str] = {}  # of each id
+        titles: dict[str, int] = {}  # of each id, by its hash
         self.texts = path.texts if isinstance(path, FileSet) else {}
         for file in walk(path, self.suffixes):
             for place, record in self.exports(file):
                 paper_id = _id_of(record, titles)
-                titles.setdefault(paper_id, record.title)
+                titles.setdefault(paper_id, hash(record.title))
                 yield file, place, paper_id, record
 
     def _attach(self, file: Path, paper_id: str, names: Sequence[str]) -> None:
@@ -249,18 +249,18 @@ def spoken_name(family: str, given: str = "", suffix: str = "") -> str:
     return " ".join(filter(None, map(str.strip, (given, family, suffix))))
 
 
-def _id_of(record: Export, titles: dict[str, str]) -> str:
+def _id_of(record: Export, titles: dict[str, int]) -> str:
     """Return the id of a record; a made one that another paper has is numbered.
 
-    :param titles: of the ids that are taken.
+    :param titles: hashes of those of the ids that are taken.
     """
     if key := _SPACE.sub("_", record.key.strip()):
         return key
     if doi := normal_doi(record.doi):
         return doi
     made = base = made_key(record.authors, year_of(record.year), record.title) or "record"
-    number = 1
-    while titles.get(made, record.title) != record.title:
+    number, own = 1, hash(record.title)
+    while titles.get(made, own) != own:
         number += 1
         made = f"{base}-{number}"
     return made
