@@ -1,6 +1,5 @@
 """The command line: a command per module of ``mpbert.commands``; only the chosen is imported."""
 
-import difflib
 import importlib
 import logging
 import os
@@ -19,6 +18,7 @@ from mpbert.foundation.errors import (
     RowsFailedError,
     StoppedError,
     Terminated,
+    closest,
     full_memory,
     printable,
 )
@@ -78,8 +78,7 @@ def _act(command: str, words: list[str]) -> None:
         with local_copies(parse_config(module.Config, command, words)) as config:
             module.run(config)
     else:
-        close = difflib.get_close_matches(command, COMMANDS, 1)
-        hint = f"; did you mean {close[0]!r}?" if close else "; see mpbert --help"
+        hint = closest(command, COMMANDS) or "; see mpbert --help"
         raise ConfigError(f"unknown command {command!r}{hint}")
 
 

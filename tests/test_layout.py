@@ -32,7 +32,7 @@ LAYERS = [
 HEIGHT = {folder: height for height, layer in enumerate(LAYERS) for folder in layer}
 # what may be imported beside it: the parts of the foundation, in the order in which they build
 FOUNDATION = {
-    **{name: set() for name in ("arrays", "command_examples", "errors")},
+    **{name: set() for name in ("arrays", "command_examples", "errors", "lazy_patterns")},
     "command_help": {"command_examples"},
     **{name: set() for name in ("ragged", "seeding", "training_log")},
     "ragged_rows": {"ragged"},

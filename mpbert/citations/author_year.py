@@ -8,24 +8,25 @@ import re
 from dataclasses import dataclass
 
 from mpbert.citations.printed_names import Name, names_near, read_names_backwards
+from mpbert.foundation.lazy_patterns import lazy_re
 
 # 1999, 1999a; a digit, a letter or a decimal point beside it makes it another number
-_YEAR = re.compile(
+_YEAR = lazy_re(
     r"(?<![\dA-Z_$£/-])(?<!\d\.)(?P<year>1[89]\d\d|20[01]\d)"
     r"(?:\s?(?P<suffix>[a-h])(?![\w'])|\s?\((?P<round_suffix>[a-h])\))?(?![\w%]|\.\d|-\d)"
     r"|\b(?P<press>in press|to appear|forthcoming|this volume|in prep(?:aration|\.)|in progress|"
     r"submitted)\b"
     r"|(?<=[\s'’,.])['’]?(?P<short>[5-9]\d|0\d|1[0-3])(?P<short_suffix>[a-h])?(?=\s*\\?[\],;:]|1(?!\d))"
 )
-_MORE_SUFFIXES = re.compile(r"\s?(?:[,/;&]|and\b)\s?([b-h])(?![\w.'])")
-_CONTINUES = re.compile(r"[\s,;&/]*(?:(?:and|or)\b)?[\s,;]*[(\[]?\s*")
-_BEFORE_YEAR = re.compile(r"[\s,.:]*[(\[{]?[\s,:]*(?:\bin\s)?\s*$")
-_PAGES = re.compile(
+_MORE_SUFFIXES = lazy_re(r"\s?(?:[,/;&]|and\b)\s?([b-h])(?![\w.'])")
+_CONTINUES = lazy_re(r"[\s,;&/]*(?:(?:and|or)\b)?[\s,;]*[(\[]?\s*")
+_BEFORE_YEAR = lazy_re(r"[\s,.:]*[(\[{]?[\s,:]*(?:\bin\s)?\s*$")
+_PAGES = lazy_re(
     r"\s?[,:;]?\s?(?:pp?\.|pages?|[Ss]ect?(?:ion|\.)?|[Cc]h(?:apter|ap\.|\.)|[Tt]able|[Ff]ig(?:ure|\.)|§|"
     r"[Vv]ol\.|n\.|fn\.|[Aa]ppendix)\s?[\dIVXA-F]+(?:\s?[-–.,&]\s?[\dIVX]+)*(?:ff?\.?)?(?=\s?[)\],;])"
     r"|\s?:\s?\d+(?:\s?[-–,.]\s?\d+)*(?:ff?\.?)?|\s?,\s?\d{1,3}(?:[-–]\d{1,3})?(?=\s?[)\]])"
 )
-_MENTION = re.compile(r"\bet al\b\.?(?:\s?['’]s?\b)?")
+_MENTION = lazy_re(r"\bet al\b\.?(?:\s?['’]s?\b)?")
 _LONGEST_BRACKET = 800
 _LONGEST_GAP = 100  # characters between names and year; patterns take its third power
 

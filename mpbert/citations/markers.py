@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from mpbert.citations.author_year import Citation, is_inside
 from mpbert.citations.records import Marker
+from mpbert.foundation.lazy_patterns import lazy_re
 
 _FILLERS = (
     r"(?:see|also|e\.?\s?g\.?|cf\.?|c\.f\.|i\.?e\.?|for example|for instance|such as|as in|in|by"
@@ -15,11 +16,11 @@ _FILLERS = (
     r"|and references therein|this volume|in press|to appear|forthcoming|henceforth|hereafter"
     r"|p\.\s?c\.|in progress|ch\.|and (?:many )?others|but see)"
 )
-_LEFT = re.compile(rf"[(\[{{]+\s*(?:{_FILLERS}[\s,:;.]*)*$", re.IGNORECASE)
-_RIGHT = re.compile(rf"[\s,;.:]*(?:{_FILLERS}[\s,:;.]*)*[)\]}}]", re.IGNORECASE)
-_BETWEEN = re.compile(rf"[\s,;.:&/]*(?:{_FILLERS}[\s,;.:]*)*", re.IGNORECASE)
-_CLOSING = re.compile(r"\s?[)\]}]")
-_OPENING = re.compile(r"[(\[{]\s?$")
+_LEFT = lazy_re(rf"[(\[{{]+\s*(?:{_FILLERS}[\s,:;.]*)*$", re.IGNORECASE)
+_RIGHT = lazy_re(rf"[\s,;.:]*(?:{_FILLERS}[\s,:;.]*)*[)\]}}]", re.IGNORECASE)
+_BETWEEN = lazy_re(rf"[\s,;.:&/]*(?:{_FILLERS}[\s,;.:]*)*", re.IGNORECASE)
+_CLOSING = lazy_re(r"\s?[)\]}]")
+_OPENING = lazy_re(r"[(\[{]\s?$")
 _WIDEST_FILLER = 60
 
 

@@ -4,9 +4,10 @@ import re
 from dataclasses import dataclass, replace
 
 from mpbert.citations.names import PARTICLES, fold
+from mpbert.foundation.lazy_patterns import lazy_re
 
 _LETTERS = r"[\w'’`´¨ˆ^ˇ˜~?\ufffd]*"  # accents that extraction put beside their letters
-_TOKEN = re.compile(
+_TOKEN = lazy_re(
     rf"(?:[dDlLO]['’`]\s?)?[^\W\d_?]{_LETTERS}(?:-\s?[^\W\d_]{_LETTERS})*\.?"
     r"|\?[a-z][\w?]*(?:-[A-Z]\w*)?|['’?]s?(?=\s|$)|\S"
 )
@@ -33,7 +34,7 @@ _BEFORE_NAME = ("(", "[", ";", "and", "&")
 _CONNECTORS = (",", "and", "&", "und")
 _GENERATION = ("jr.", "jr", "sr.", "iii", "ii", "iv")
 _POSSESSIVE = ("'s", "’s", "?s", "'", "’", "?", "`")
-_AL = re.compile(r"a[l1]s?\.?(?:['’`]s?)?", re.IGNORECASE)
+_AL = lazy_re(r"a[l1]s?\.?(?:['’`]s?)?", re.IGNORECASE)
 _ET = ("et", "el", "er", "ct", "e", "at")  # as extraction spells it
 _COLLEAGUES = ("colleagues", "others", "coworkers", "associates")
 _MOST_NAMES, _MOST_WORDS = 9, 3

@@ -45,7 +45,7 @@ def run(config: Config) -> None:
     from mpbert.recommending.encoders import encoder_of_index
     from mpbert.recommending.index_manifest import read_index_manifest
     from mpbert.recommending.library import read_library, reader_name, told_counts
-    from mpbert.recommending.near import check_reached, read_stored
+    from mpbert.recommending.stored import check_reached, read_stored
     from mpbert.recommending.tables import IndexTables
 
     if config.store:

@@ -26,7 +26,7 @@ def run(config: Config) -> None:
     """
     from mpbert.recommending.changes import removed
     from mpbert.recommending.directory import IndexData, change_index
-    from mpbert.recommending.near import check_reached, read_stored
+    from mpbert.recommending.stored import check_reached, read_stored
     from mpbert.recommending.tables import IndexTables
 
     if config.store:

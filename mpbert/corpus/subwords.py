@@ -1,7 +1,6 @@
 """The subword tokenizer, trained on the training split of a corpus, and sentences as token ids."""
 
 import os
-import re
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -11,6 +10,7 @@ import numpy as np
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, trainers
 
 from mpbert.corpus.binary import SEPARATOR, SPECIAL_TOKENS
+from mpbert.foundation.lazy_patterns import lazy_re
 from mpbert.foundation.ragged import offsets_of, ranges
 from mpbert.foundation.ragged_rows import Ragged
 
@@ -19,7 +19,7 @@ os.environ.setdefault("TOKENIZERS_PARALLELISM", "true")
 
 WORD_MARK = "▁"
 _BETWEEN = "\0"  # stands between words that are cut as one text
-_PUNCTUATION = re.compile(f"([^a-z0-9 {_BETWEEN}])")  # of lower-case ASCII
+_PUNCTUATION = lazy_re(f"([^a-z0-9 {_BETWEEN}])")  # of lower-case ASCII
 _AT_ONCE = 10_000  # texts whose letters are counted together
 MAX_LETTERS = 500  # the Latin, Greek and mathematical letters of papers
 NORMALIZER = normalizers.Sequence([normalizers.NFKC(), normalizers.Lowercase()])

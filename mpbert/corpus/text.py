@@ -14,35 +14,36 @@ import unicodedata
 from collections.abc import Sequence
 
 from mpbert.citations.records import Marker
+from mpbert.foundation.lazy_patterns import lazy_re
 
 LONGEST_PARAGRAPH = 100_000  # characters
 LONGEST_TEXT = 20_000  # characters of a sentence; the longest of 3.5 million of the ACL has 4,579
 _GAP = "\x00"  # stands where a marker was; control characters are gone from the text by then
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\ufeff\ufffe\uffff\u2028\u2029\ud800-\udfff]")
-_SPACES = re.compile(r"\s+")
-_DIGIT = re.compile(r"\d")
-_INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u2060]")
+_CONTROL = lazy_re(r"[\x00-\x1f\x7f-\x9f\ufeff\ufffe\uffff\u2028\u2029\ud800-\udfff]")
+_SPACES = lazy_re(r"\s+")
+_DIGIT = lazy_re(r"\d")
+_INVISIBLE = lazy_re("[\u00ad\u200b-\u200f\u2060]")
 
 # repetitions have bounds, so that a hostile text does not take the square of its length
 _NAME = r"[A-Z][\w'’`-]{1,80}"
 _IN_BRACKET = r"[^()\[\]]{0,2000}"
 _YEAR = r"(?:1[89]|20)\d\d[a-z]?"
 MARKER_LIKE: dict[str, re.Pattern[str]] = {
-    "author_year": re.compile(
+    "author_year": lazy_re(
         rf"[(\[]{_IN_BRACKET}\b{_NAME}(?:,? et al\.?)?,? *[(]?{_YEAR}\b{_IN_BRACKET}[)\]]"
         rf"|\b{_NAME}(?:,? et al\.?| (?:and|&) {_NAME})?,? ?[(\[]{_YEAR}(?:[,;] ?{_YEAR})*[)\]]"
     ),
-    "numbered": re.compile(r"(?<![\w\])])\[\d{1,3}(?: ?[,;–-] ?\d{1,3})*\]"),
-    "rfc": re.compile(r"(?i)(?<![a-z])RFCs?[\s:#_.-]{0,3}\d+"),
-    "series": re.compile(r"(?<![A-Za-z])(?:STD|BCP|FYI|IEN)s?[\s:#-]{0,3}\d+"),
+    "numbered": lazy_re(r"(?<![\w\])])\[\d{1,3}(?: ?[,;–-] ?\d{1,3})*\]"),
+    "rfc": lazy_re(r"(?i)(?<![a-z])RFCs?[\s:#_.-]{0,3}\d+"),
+    "series": lazy_re(r"(?<![A-Za-z])(?:STD|BCP|FYI|IEN)s?[\s:#-]{0,3}\d+"),
 }
 
 # kind -> what is in all its markers beside a digit, and is found faster
 _MARKER_HINTS = {
-    "author_year": re.compile(r"(?:1[89]|20)\d\d"),
-    "numbered": re.compile(r"\["),
-    "rfc": re.compile(r"[Rr][Ff][Cc]"),
-    "series": re.compile(r"STD|BCP|FYI|IEN"),
+    "author_year": lazy_re(r"(?:1[89]|20)\d\d"),
+    "numbered": lazy_re(r"\["),
+    "rfc": lazy_re(r"[Rr][Ff][Cc]"),
+    "series": lazy_re(r"STD|BCP|FYI|IEN"),
 }
 
 _LINK = r"(?:,|;|/|&|\+|-|–|and|or|and/or|as well as|through|to)"
@@ -52,19 +53,19 @@ _LEAD = (
 )
 _PLACE = r"(?:,? ?(?:Sections?|Sec\.|§|Appendix|Chapter|Ch\.|pp?\.|Figure|Table) ?[\w.–-]+)?"
 _MEND: list[tuple[re.Pattern[str], str]] = [
-    (re.compile(rf"{_GAP}(?: ?{_LINK}? ?{_LINK}? ?{_GAP})+"), _GAP),
-    (re.compile(rf"(?i)[(\[{{<] ?{_LEAD}{_PLACE} ?{_GAP}{_PLACE} ?[,;.:]? ?[)\]}}>]"), _GAP),
-    (re.compile(rf"([(\[]) ?{_GAP} ?(?:{_LINK} )?"), r"\1"),
-    (re.compile(rf" ?[,;]? ?(?:(?:see|and|e\.g\.|cf\.),? )?{_GAP} ?([)\]])"), r"\1"),
-    (re.compile(rf"[,;] ?{_GAP} ?(?=[,;])"), ""),
-    (re.compile(rf" ?{_GAP}([,;:.!?)\]]|'s\b)"), r"\1"),
-    (re.compile(_GAP), " "),
-    (re.compile(r"(?<!\w)[(\[] ?[,;.]? ?[)\]]"), " "),
-    (re.compile(r"([(\[]) "), r"\1"),
-    (re.compile(r" +([,;:.!?)\]])(?![\w.])"), r"\1"),
-    (re.compile(r"([,;])(?: ?[,;])+"), r"\1"),
-    (re.compile(r"[,;] ?(?=[.!?](?:\s|$))"), ""),
-    (re.compile(r"^[\s,;:.)\]]+(?=\w)"), ""),
+    (lazy_re(rf"{_GAP}(?: ?{_LINK}? ?{_LINK}? ?{_GAP})+"), _GAP),
+    (lazy_re(rf"(?i)[(\[{{<] ?{_LEAD}{_PLACE} ?{_GAP}{_PLACE} ?[,;.:]? ?[)\]}}>]"), _GAP),
+    (lazy_re(rf"([(\[]) ?{_GAP} ?(?:{_LINK} )?"), r"\1"),
+    (lazy_re(rf" ?[,;]? ?(?:(?:see|and|e\.g\.|cf\.),? )?{_GAP} ?([)\]])"), r"\1"),
+    (lazy_re(rf"[,;] ?{_GAP} ?(?=[,;])"), ""),
+    (lazy_re(rf" ?{_GAP}([,;:.!?)\]]|'s\b)"), r"\1"),
+    (lazy_re(_GAP), " "),
+    (lazy_re(r"(?<!\w)[(\[] ?[,;.]? ?[)\]]"), " "),
+    (lazy_re(r"([(\[]) "), r"\1"),
+    (lazy_re(r" +([,;:.!?)\]])(?![\w.])"), r"\1"),
+    (lazy_re(r"([,;])(?: ?[,;])+"), r"\1"),
+    (lazy_re(r"[,;] ?(?=[.!?](?:\s|$))"), ""),
+    (lazy_re(r"^[\s,;:.)\]]+(?=\w)"), ""),
 ]
 
 
@@ -119,7 +120,7 @@ def marker_like_spans(text: str, kind: str) -> list[tuple[int, int]]:
     return [match.span() for match in MARKER_LIKE[kind].finditer(text)]
 
 
-_WORD = re.compile(r"[^\W_]+")
+_WORD = lazy_re(r"[^\W_]+")
 # of ASCII, all but letters and digits to spaces: then a split finds the words, and faster
 _SPACED = "".join(c.lower() if c.isalnum() else " " for c in map(chr, range(128)))
 
@@ -155,7 +156,7 @@ def stem(word: str) -> str:
 
 # possessive and never begun within a run of stops: linear, also on a text of stops alone; a pattern
 # that looks behind first is slow, since it is tried at every character
-_BOUNDARY = re.compile(
+_BOUNDARY = lazy_re(
     r"[.!?](?<![.!?]{2})[.!?]*+[\"'”’)\]]*+\s++(?=[\"'“‘„«(\[]*[A-Z0-9\u00c0-\u00de])"
 )
 _NEVER_LAST = frozenset(
@@ -168,7 +169,7 @@ _OPENERS = frozenset(
     "Otherwise".split()
 )
 _LONGEST_TOKEN = 64  # characters; what is longer is no abbreviation
-_FIRST_WORD = re.compile(r"[\"'“‘(\[]*(\w*)")
+_FIRST_WORD = lazy_re(r"[\"'“‘(\[]*(\w*)")
 
 
 def split_sentences(text: str) -> list[str]:

@@ -59,13 +59,12 @@ A row of another system, whose run is a file in TREC form; a path beside the fil
 A row stands after those whose vectors or runs it takes.
 """
 
-import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from mpbert.evaluation.tuned import Settings, SettingValue
-from mpbert.foundation.errors import ConfigError
+from mpbert.foundation.errors import ConfigError, closest
 
 MODEL = "mp_bert4cr"  # the method of rows of our own model
 MAPS = "linear_maps"  # that of rows which map the vectors of another row
@@ -212,10 +211,9 @@ def choose_rows(rows: Sequence[Row], corpus: str, only: Sequence[str]) -> Choice
     names = [row.name for row in rows]
     for name in only:
         if name not in names:
-            close = difflib.get_close_matches(name, names, 1)
-            hint = f"; did you mean {close[0]!r}?" if close else ""
             raise ConfigError(
-                f"--only {name}: there is no such row; expected one of {', '.join(names)}{hint}"
+                f"--only {name}: there is no such row; expected one of {', '.join(names)}"
+                f"{closest(name, names)}"
             )
     asked = set(only) or {row.name for row in rows if row.is_for(corpus)}
     wanted = with_needs(rows, asked)

@@ -3,10 +3,12 @@
 from collections.abc import Iterable
 from pathlib import Path
 from tokenize import TokenError
-from typing import IO
+from typing import IO, TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import DTypeLike
+
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike
 
 # what numpy raises where the header of a file is no Python literal, or one of absurd sizes
 _BROKEN = (SyntaxError, TokenError, TypeError, LookupError, OverflowError, MemoryError, EOFError)
@@ -28,7 +30,7 @@ def load_array(path: Path) -> np.ndarray:
 
 
 def write_array(
-    file: IO[bytes], shape: tuple[int, ...], kind: DTypeLike, blocks: Iterable[np.ndarray]
+    file: IO[bytes], shape: tuple[int, ...], kind: "DTypeLike", blocks: Iterable[np.ndarray]
 ) -> None:
     """Write the bytes of :func:`numpy.save` of an array that comes in blocks, first axis first.
 

@@ -4,8 +4,6 @@ import hashlib
 import json
 import os
 import re
-import zipfile
-import zlib
 from pathlib import Path
 from typing import Any
 
@@ -64,6 +62,9 @@ def unsealed(text: bytes) -> tuple[bytes, str | None]:
 
 def archive_is_whole(path: Path) -> bool:
     """Return whether a file is a zip archive, as checkpoints are, whose checksums all agree."""
+    import zipfile
+    import zlib
+
     try:
         with zipfile.ZipFile(path) as archive:
             return archive.testzip() is None

@@ -6,7 +6,6 @@ Modules with such dataclasses must not import ``annotations`` from ``__future__`
 
 import argparse
 import dataclasses
-import difflib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
@@ -14,7 +13,7 @@ from typing import Any, NoReturn, TypeVar
 from argparse_dataclass import ArgumentParser
 
 from mpbert.foundation.command_help import epilog
-from mpbert.foundation.errors import ConfigError, printable
+from mpbert.foundation.errors import ConfigError, closest, printable
 from mpbert.foundation.logs import is_json
 from mpbert.foundation.objects import TAKES_URLS
 from mpbert.foundation.option_files import flags_of_file
@@ -183,11 +182,9 @@ def from_settings(method: type[C], settings: Sequence[str], name: str) -> C:
     for words in settings:
         key, _, text = words.partition("=")
         if key not in fields:
-            close = difflib.get_close_matches(key, fields, 1)
-            hint = f"; did you mean {close[0]!r}?" if close else ""
             raise ConfigError(
                 f"--settings {words}: {name} has no setting {key!r}; expected one of "
-                f"{', '.join(sorted(fields))}, as name=value{hint}"
+                f"{', '.join(sorted(fields))}, as name=value{closest(key, fields)}"
             )
         values[key] = _setting_of(text, fields[key], f"--settings {words}")
     return method(**values)

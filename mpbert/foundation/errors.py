@@ -4,7 +4,7 @@ Full memory, of a GPU or of the machine, is told so, too.
 """
 
 import errno
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 # what torch says in a RuntimeError, whose own kinds differ between its versions
 _OF_GPU = (
@@ -18,6 +18,17 @@ def listed(names: Sequence[str], most: int = 3) -> str:
     """Return the first names as a list that says how many more there are."""
     more = f" and {len(names) - most:,} more" if names[most:] else ""
     return ", ".join(names[:most]) + more
+
+
+def closest(name: str, known: Iterable[str], least: float = 0.6) -> str:
+    """Return a hint at the known name that a wrong one is most like; empty: it is like none.
+
+    :param least: likeness from 0 to 1, as difflib says.
+    """
+    import difflib  # a command that is not mistyped need not wait for it
+
+    close = difflib.get_close_matches(name, known, 1, least)
+    return f"; did you mean {close[0]!r}?" if close else ""
 
 
 def printable(text: str) -> str:

@@ -3,7 +3,6 @@
 import math
 import mmap
 import os
-import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import IO, Any
@@ -22,7 +21,7 @@ class Numbers:
     """
 
     def __init__(self, kind: type) -> None:
-        self._kind, self._file, self._count = np.dtype(kind), tempfile.TemporaryFile(), 0
+        self._kind, self._file, self._count = np.dtype(kind), _nameless(), 0
 
     def extend(self, numbers: Iterable[Any]) -> None:
         """Add some at the end.
@@ -51,9 +50,15 @@ def room_on_disk(shape: tuple[int, ...], kind: type) -> np.ndarray:
     :raises OutputError: the folder of temporary files has not that much.
     """
     with _told():
-        file = tempfile.TemporaryFile()
+        file = _nameless()
         take_place(file, max(math.prod(shape) * np.dtype(kind).itemsize, 1))
         return np.memmap(file, kind, "r+", shape=shape)
+
+
+def _nameless() -> IO[bytes]:
+    import tempfile  # an answer makes no such file, and need not wait for it
+
+    return tempfile.TemporaryFile()
 
 
 def take_place(file: IO[bytes], size: int) -> None:
@@ -72,6 +77,8 @@ def _told() -> Iterator[None]:
     try:
         yield
     except OSError as error:
+        import tempfile
+
         raise OutputError(
             f"{tempfile.gettempdir()}: cannot be written to ({error.strerror}); set TMPDIR to a "
             f"folder with more space"

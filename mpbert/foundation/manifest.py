@@ -14,7 +14,6 @@ import shutil
 import sys
 import time
 from collections.abc import Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -172,6 +171,8 @@ def replace_manifest(directory: Path, counts: dict[str, Any], folders: list[str]
 
 def _fingerprints(directory: Path, files: list[Path]) -> dict[str, str]:
     """Return the checksums of files by their names; as many are read at once as there are cores."""
+    from concurrent.futures import ThreadPoolExecutor  # what reads an output needs none
+
     names = [path.relative_to(directory).as_posix() for path in files]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         return dict(zip(names, pool.map(fingerprint, files), strict=True))

@@ -5,7 +5,6 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
 from mpbert.foundation.errors import Terminated
@@ -54,6 +53,8 @@ def done_beside(check: Callable[..., None], *asked: object) -> Iterator[Callable
 
     Where the block fails and so does the check, that is why.
     """
+    from concurrent.futures import ThreadPoolExecutor  # slow to import, too
+
     with ThreadPoolExecutor(1) as beside:
         checked = beside.submit(check, *asked)
         try:

@@ -1,6 +1,5 @@
 """One registry per family: names to classes, listed sorted, with the closest name suggested."""
 
-import difflib
 import importlib
 import importlib.util
 import logging
@@ -9,7 +8,7 @@ import re
 from collections.abc import Iterator
 from typing import Generic, TypeVar
 
-from mpbert.foundation.errors import ConfigError
+from mpbert.foundation.errors import ConfigError, closest
 
 T = TypeVar("T", bound=type)
 logger = logging.getLogger(__name__)
@@ -68,10 +67,9 @@ class Registry(Generic[T]):
         """
         names = self.names()
         if name not in names:
-            close = difflib.get_close_matches(name, names, 1)
-            hint = f"; did you mean {close[0]!r}?" if close else ""
             raise ConfigError(
-                f"unknown {self.family} {name!r}; expected one of {', '.join(names)}{hint}"
+                f"unknown {self.family} {name!r}; expected one of {', '.join(names)}"
+                f"{closest(name, names)}"
             )
         if name not in self._members:
             importlib.import_module(self._modules_of[name])

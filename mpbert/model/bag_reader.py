@@ -5,6 +5,7 @@ The formulas are those of :mod:`~mpbert.model.bag`, :mod:`~mpbert.model.encoder`
 Symbols: N tokens, S sentences, B papers or manuscripts, D dim, V vocabulary, R roles.
 """
 
+import json
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from importlib.util import find_spec
@@ -16,7 +17,7 @@ from safetensors import SafetensorError, safe_open
 
 from mpbert.corpus.binary import SPECIAL_TOKENS
 from mpbert.corpus.subwords import TextTokenizer
-from mpbert.foundation.ragged import budget_batches, offsets_of, row_numbers
+from mpbert.foundation.ragged import budget_batches, distinct, offsets_of, row_numbers
 from mpbert.model.config import ROLES, STEP, ModelConfig
 from mpbert.model.description import (
     WEIGHTS,
@@ -28,6 +29,7 @@ from mpbert.model.description import (
 from mpbert.model.sampling import ABSTRACT, SampledSentences
 from mpbert.vectors.matches import TokenWeights
 
+_KINDS = {"F64": "<f8", "F32": "<f4", "F16": "<f2"}  # of safetensors, which would copy all
 _EPSILON = 1e-5  # of torch's LayerNorm
 _SMALLEST = 1e-9  # of sums that divide
 _FEW = 8192  # tokens, whose sums take less than the library's start
@@ -138,9 +140,10 @@ class BagMatches:
         """Return (M,) texts, ascending, (M,) their tokens, ascending, and Σ_role weight · count."""
         kept = tokens >= len(SPECIAL_TOKENS)
         owners = np.repeat(row_numbers(per_item), lengths)[kept]
-        keys, places = np.unique(owners * self._vocab_size + tokens[kept], return_inverse=True)
+        pairs = owners * self._vocab_size + tokens[kept]
+        keys = distinct(pairs)
         parts = np.repeat(role_weights[roles], lengths)[kept]
-        tf = np.bincount(places, weights=parts, minlength=len(keys))
+        tf = np.bincount(keys.searchsorted(pairs), weights=parts, minlength=len(keys))
         return *np.divmod(keys, self._vocab_size), tf
 
     def _rows(
@@ -224,13 +227,19 @@ class BagReader:
         return BagMatches(self._config, self._state("lexical."))
 
     def _state(self, prefix: str) -> dict[str, np.ndarray]:
-        """Return the weights of a part, by their names in it, as float32."""
-        with self._opened() as file:
-            return {
-                name[len(prefix) :]: file.get_tensor(name).astype(np.float32, copy=False)
-                for name in self._names
-                if name.startswith(prefix)
-            }
+        """Return the weights of a part, by their names in it, as float32; mapped where they are."""
+        data = np.asarray(np.memmap(self._file, np.uint8, "r"))
+        start = 8 + int.from_bytes(data[:8].tobytes(), "little")
+        described = json.loads(data[8:start].tobytes())
+        state = {}
+        for name in self._names:
+            if name.startswith(prefix):
+                about = described[name]
+                first, end = about["data_offsets"]
+                numbers = data[start + first : start + end].view(_KINDS[about["dtype"]])
+                numbers = numbers.astype(np.float32, copy=False).reshape(about["shape"])
+                state[name[len(prefix) :]] = numbers
+        return state
 
     def _checked_names(self) -> list[str]:
         """Return the names of all weights, and check their shapes."""

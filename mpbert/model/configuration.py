@@ -1,12 +1,11 @@
 """Configurations from YAML files, from ``name=value`` and from stored encoders, and back."""
 
 import dataclasses
-import difflib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
-from mpbert.foundation.errors import ConfigError
+from mpbert.foundation.errors import ConfigError, closest
 from mpbert.foundation.option_files import read_yaml
 from mpbert.model.config import Configuration
 
@@ -120,10 +119,9 @@ def _checked(
 
 
 def _unknown(source: str, name: str, known: Mapping[str, Any]) -> ConfigError:
-    close = difflib.get_close_matches(name, known, 1, 0.5)
-    hint = f"; did you mean {close[0]!r}?" if close else ""
     return ConfigError(
-        f"{source}: no knob {name!r}; expected one of {', '.join(sorted(known))}{hint}"
+        f"{source}: no knob {name!r}; expected one of {', '.join(sorted(known))}"
+        f"{closest(name, known, 0.5)}"
     )
 
 

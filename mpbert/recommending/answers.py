@@ -3,7 +3,6 @@
 import shutil
 from collections.abc import Callable, Sequence
 from copy import copy
-from html import escape
 from typing import TYPE_CHECKING, ClassVar, Self, TypeVar, overload
 from unicodedata import east_asian_width
 
@@ -61,6 +60,8 @@ class Records(Sequence[T]):
     def _repr_html_(self) -> str:
         rows = [_html_row(self.cells(number), "td") for number in self._numbers[:_MOST]]
         table = "\n".join([_html_row(self.columns, "th"), *rows])
+        from html import escape  # a terminal need not wait for it
+
         notes = "".join(f"<p>{escape(note)}</p>" for note in self.notes())
         return f"<table>\n{table}\n</table>{notes}"
 
@@ -166,6 +167,8 @@ def cells_of(paper: Recommendation | IndexedPaper) -> tuple[str, str, str, str]:
 
 
 def _html_row(cells: Sequence[str], tag: str) -> str:
+    from html import escape
+
     return f"<tr>{''.join(f'<{tag}>{escape(cell)}</{tag}>' for cell in cells)}</tr>"
 
 

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from mpbert.corpus.raw.identifiers import normal_title, plain_doi
 from mpbert.foundation.errors import CorpusError
+from mpbert.foundation.lazy_patterns import lazy_re
 from mpbert.recommending.hayagriva import SUFFIXES as HAYAGRIVA
 from mpbert.recommending.hayagriva import read_hayagriva
 from mpbert.recommending.manuscripts.references import printed_references
@@ -32,12 +33,12 @@ logger = logging.getLogger(__name__)
 
 # ending of a file of references -> module and class that read it
 READERS = {".bib": "bibtex.BibtexReader", ".json": "csl.CslReader", ".ris": "ris.RisReader"}
-_YEAR = re.compile(r"(?<!\d)(?:1[89]|20)\d\d(?!\d)")
+_YEAR = lazy_re(r"(?<!\d)(?:1[89]|20)\d\d(?!\d)")
 _START = 8  # letters of a title by which it is looked up in print
 _NEAR = 1  # years between a preprint and what is printed
 _MOST_BYTES = 1 << 26  # of a .bbl
 _LARGE = 1 << 20  # bytes of BibTeX, for which pybtex takes two seconds
-_ENTRY = re.compile(r"^@[ \t]*(\w+)[ \t]*[{(]\s*([^\s,{}()=]*)", re.MULTILINE)
+_ENTRY = lazy_re(r"^@[ \t]*(\w+)[ \t]*[{(]\s*([^\s,{}()=]*)", re.MULTILINE)
 
 
 @dataclass(frozen=True)

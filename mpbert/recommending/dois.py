@@ -4,12 +4,13 @@ import re
 from urllib.parse import quote
 
 from mpbert.corpus.raw.identifiers import normal_doi
+from mpbert.foundation.lazy_patterns import lazy_re
 
 _RESOLVER = "https://doi.org/"
 # agencies that give every paper of theirs a DOI made of its number
 _SERIES = (
-    (re.compile(r"RFC0*(\d{1,5})", re.IGNORECASE), "10.17487/RFC{}"),
-    (re.compile(r"(?:arXiv:)?(\d{4}\.\d{4,5}|[a-z-]+(?:\.[A-Z]{2})?/\d{7})(?:v\d+)?",
+    (lazy_re(r"RFC0*(\d{1,5})", re.IGNORECASE), "10.17487/RFC{}"),
+    (lazy_re(r"(?:arXiv:)?(\d{4}\.\d{4,5}|[a-z-]+(?:\.[A-Z]{2})?/\d{7})(?:v\d+)?",
                 re.IGNORECASE), "10.48550/arXiv.{}"),
 )  # fmt: skip
 

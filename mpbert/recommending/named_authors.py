@@ -1,14 +1,15 @@
 """Papers whose authors a sentence names, as "Ixaru's book" does."""
 
-import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Sequence
 
 import numpy as np
 
-_NAME = re.compile(r"[A-Z][A-Za-z]{3,}")
-_PARTICLES = re.compile(r",? \(?Eds?\.?\)?$")
+from mpbert.foundation.lazy_patterns import lazy_re
+
+_NAME = lazy_re(r"[A-Z][A-Za-z]{3,}")
+_PARTICLES = lazy_re(r",? \(?Eds?\.?\)?$")
 
 
 class NamedAuthors:

@@ -8,18 +8,14 @@ with one sorted list, and all else known.
 """
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mpbert.foundation.checksums import fingerprint
-from mpbert.foundation.errors import ConfigError
-from mpbert.foundation.manifest import read_manifest
-from mpbert.recommending.directory import IndexData, read_index
 from mpbert.recommending.matching import cosines
-from mpbert.retrieval.stores.base import Mark
-from mpbert.retrieval.stores.papers import PapersInStore, owner_of
-from mpbert.retrieval.stores.urls import open_store
+
+if TYPE_CHECKING:  # what an index without a store need not wait for
+    from mpbert.retrieval.stores.papers import PapersInStore
 
 NEAREST = 1000  # papers that a store proposes
 
@@ -52,7 +48,7 @@ class NearPapers:
     """
 
     def __init__(
-        self, stored: PapersInStore, vectors: np.ndarray, rows: np.ndarray, years: np.ndarray
+        self, stored: "PapersInStore", vectors: np.ndarray, rows: np.ndarray, years: np.ndarray
     ) -> None:
         self._stored, self._vectors = stored, vectors
         self._without = np.delete(np.arange(len(vectors)), rows)
@@ -105,40 +101,3 @@ def settled(
             return found
         for near in nears:
             near.settle(np.flatnonzero(is_open))
-
-
-def read_stored(path: Path, url: str) -> tuple[IndexData, NearPapers]:
-    """Return what an index holds, and its papers in a store, which is brought up to date.
-
-    :raises ConfigError: the index has no vectors.
-    :raises StoreUnavailableError: the store does not answer.
-    """
-    state = fingerprint(path)
-    data = read_index(path)
-    if fingerprint(path) != state:  # it was changed meanwhile
-        return read_stored(path, url)
-    vectors = data.tables.vectors
-    rows = np.flatnonzero(vectors.any(axis=1))
-    if not len(rows):
-        raise ConfigError(
-            f"--store {url}: {path} ranks by words and has no vectors; leave --store out"
-        )
-    papers = data.tables.papers
-    ids, years = papers["paper_id"], papers["year"].astype(np.int64)
-    mark = Mark(owner_of(_origin(path)), state)
-    stored = PapersInStore(url, mark, ids, years, rows, lambda some: vectors[some])
-    return data, NearPapers(stored, vectors, rows, years)
-
-
-def check_reached(path: Path, url: str) -> None:
-    """Check that a store answers, before an index is changed.
-
-    :raises StoreUnavailableError: it does not.
-    """
-    open_store(url, owner_of(_origin(path))).mark()
-
-
-def _origin(path: Path) -> str:
-    """Return what stays of the manifest of an index when papers are added and removed."""
-    manifest = read_manifest(path)
-    return repr([manifest[name] for name in ("command", "config", "inputs")])

@@ -1,6 +1,5 @@
 """The papers of an index: by id, by words of their title, as BibTeX."""
 
-import difflib
 from bisect import bisect_left
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -94,6 +93,8 @@ class IndexedPapers:
         if rows is None:
             kind = label.partition(":")[0]
             known = [each for each in self.rows_of_labels if each.startswith(f"{kind}:")]
+            import difflib  # a filter that is there need not wait for it
+
             close = difflib.get_close_matches(label.casefold(), known, 3, 0.4)
             hint = f", such as {', '.join(close)}" if close else ""
             raise ConfigError(

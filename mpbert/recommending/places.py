@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
-from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -59,6 +58,8 @@ class PlaceAnswer:
         return f"{self.head}\n{self.papers!r}"
 
     def _repr_html_(self) -> str:
+        from html import escape  # a terminal need not wait for it
+
         return f"<p>{escape(self.head)}</p>{self.papers._repr_html_()}"
 
     def known(self, paper_id: str) -> CitedPaper | None:

@@ -13,7 +13,6 @@ from mpbert.recommending.encoders import encoder_of_index
 from mpbert.recommending.manuscripts.files import draft_with_text, read_manuscript_file
 from mpbert.recommending.manuscripts.project import root_of
 from mpbert.recommending.manuscripts.sentences import manuscript_of, whole_sentences, with_place
-from mpbert.recommending.near import read_stored
 from mpbert.recommending.options import Options, Wanted
 from mpbert.recommending.places import PlaceRecommender, Places
 
@@ -45,7 +44,12 @@ class Recommender(AnsweringIndex):
     def __init__(self, path: str | Path, store: str = "") -> None:
         self.path = Path(path)
         index = self.path.resolve() if self.path.is_symlink() else self.path  # one, all along
-        data, near = read_stored(index, store) if store else (read_index(index), None)
+        if store:
+            from mpbert.recommending.stored import read_stored  # few ask one
+
+            data, near = read_stored(index, store)
+        else:
+            data, near = read_index(index), None
         super().__init__(data, encoder_of_index(index, data), near)
 
     def __repr__(self) -> str:

@@ -5,7 +5,6 @@ plus the inner product of their weights. An index that answers needs no more tha
 :func:`read_weights`. All else takes the matrices of scipy.
 """
 
-import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -104,6 +103,8 @@ class MatchesWriter:
 
     def save(self, directory: Path, name: str) -> None:
         """Write all rows into a directory that exists."""
+        from zipfile import ZipFile  # an index has no such file, and need not wait for it
+
         offsets = self._offsets.array()
         fits = max(self._num_weights, self._vocab_size) <= np.iinfo(np.int32).max
         kind = np.int32 if fits else np.int64  # of rows and offsets, as scipy chooses it
@@ -115,7 +116,7 @@ class MatchesWriter:
             "data": (self._weights.array(), np.float32),
             "_is_array": (np.array(True), bool),
         }
-        with zipfile.ZipFile(matches_file(directory, name), "w", zipfile.ZIP_STORED) as archive:
+        with ZipFile(matches_file(directory, name), "w") as archive:
             for part, (array, of_kind) in arrays.items():
                 flat = array.reshape(-1)
                 blocks = (flat[at : at + _BLOCK] for at in range(0, flat.size, _BLOCK))
@@ -138,12 +139,14 @@ def read_weights(directory: Path, name: str, num_rows: int) -> TokenWeights | No
     file = matches_file(directory, name)
     if not file.exists():
         return None
+    from zipfile import BadZipFile
+
     try:
         with np.load(file, allow_pickle=False) as archive:
             offsets, tokens, weights, shape = (archive[part] for part in _PARTS)
         num_texts, vocab_size = map(int, shape)
         _check_rows(offsets, tokens, weights, num_texts, vocab_size)
-    except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile) as error:
+    except (OSError, ValueError, KeyError, TypeError, EOFError, BadZipFile) as error:
         reason = " ".join(str(error).split())
         raise VectorsError(f"{file}: unreadable ({reason}); embed again") from error
     if num_texts != num_rows:

@@ -43,7 +43,7 @@ def test_an_array_that_is_not_mapped_is_left_alone():
 @pytest.mark.parametrize("buffering", [0, 1 << 20])  # told at once, or when all is there
 def test_a_full_disk_names_the_folder_of_temporary_files(buffering, monkeypatch):
     full = open("/dev/full", "wb", buffering=buffering)
-    monkeypatch.setattr(growing_arrays.tempfile, "TemporaryFile", lambda: full)
+    monkeypatch.setattr("tempfile.TemporaryFile", lambda: full)
     numbers = Numbers(np.int64)
     with pytest.raises(OutputError, match=r"cannot be written to \(No space left.*set TMPDIR"):
         numbers.extend(np.arange(9))

@@ -4,17 +4,19 @@ import re
 import unicodedata
 from dataclasses import dataclass
 
+from mpbert.foundation.lazy_patterns import lazy_re
+
 KINDS = ("corpus_id", "doi", "arxiv", "pubmed", "pmc", "title")
-_DOI = re.compile(r"10\.\d{4,9}/\S+")
-_ARXIV_DOI = re.compile(r"10\.48550/arxiv\.(.+)", re.IGNORECASE)
-_ARXIV = re.compile(
+_DOI = lazy_re(r"10\.\d{4,9}/\S+")
+_ARXIV_DOI = lazy_re(r"10\.48550/arxiv\.(.+)", re.IGNORECASE)
+_ARXIV = lazy_re(
     r"(?:^|arxiv[:./]|/)\s*(?:abs/|pdf/)?"
     r"(\d{4}\.\d{4,5}|[a-z]+(?:-[a-z]+)*(?:\.[a-z]{2})?/\d{7})(?:v\d+)?(?:\.pdf)?(?![\d.])",
     re.IGNORECASE,
 )
-_NUMBER = re.compile(r"(?:^|[^\d.])0*(\d{1,9})(?:\.\d+)?/?$")
-_TAG = re.compile(r"</?[a-zA-Z][^<>]*>")
-_WORD = re.compile(r"[^\W_]+")
+_NUMBER = lazy_re(r"(?:^|[^\d.])0*(\d{1,9})(?:\.\d+)?/?$")
+_TAG = lazy_re(r"</?[a-zA-Z][^<>]*>")
+_WORD = lazy_re(r"[^\W_]+")
 _LEAST_WORDS, _LEAST_LETTERS = 3, 16  # "Preface" and "Random forests" name more than one paper
 
 

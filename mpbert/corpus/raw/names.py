@@ -2,23 +2,25 @@
 
 import re
 
-_BETWEEN = re.compile(r"(?:\s*,)?\s+and\s+|\s*;\s*", re.IGNORECASE)
-_OTHERS = re.compile(r"(?:^|,?\s+)(?:and\s+others|et\s+al\b\.?)$", re.IGNORECASE)
+from mpbert.foundation.lazy_patterns import lazy_re
+
+_BETWEEN = lazy_re(r"(?:\s*,)?\s+and\s+|\s*;\s*", re.IGNORECASE)
+_OTHERS = lazy_re(r"(?:^|,?\s+)(?:and\s+others|et\s+al\b\.?)$", re.IGNORECASE)
 _MOST_FULL = 4
-_NAME = re.compile(r"(?:[^\W\d_a-z][\w'’]*[.-]?)+")  # Ann, B., J.-P., O'Neil
-_NO_NAME = re.compile(
+_NAME = lazy_re(r"(?:[^\W\d_a-z][\w'’]*[.-]?)+")  # Ann, B., J.-P., O'Neil
+_NO_NAME = lazy_re(
     r"\b(?:abstract|appendix|chapter|contents|documentation|draft|edition|faculty|guide|insti\w*"
     r"|introduction|january|february|march|april|june|july|august|september|october|november"
     r"|december|manual|package|page|preprint|reference|release|report|revision|section|street"
     r"|summary|supplement\w*|table|the|thesis|user\w*|version|volume|of|for|in|on|with|to|a|an)\b",
     re.IGNORECASE,
 )
-_COMMA = re.compile(r"\s*,\s*")
+_COMMA = lazy_re(r"\s*,\s*")
 _PARTICLES = frozenset(
     "al ben da das de del della den der di dos du el la le ten ter van von".split()
 )
 # a name with one of these is that of a group
-GROUP = re.compile(
+GROUP = lazy_re(
     r"\b(?:academy|administration|agency|alliance|association|authority|board|bureau|cent(?:er|re)"
     r"|college|commission|committee|companies|company|consortium|corporation|corps|council"
     r"|department|development|division|education|engineering|federal|federation|forum|foundation"

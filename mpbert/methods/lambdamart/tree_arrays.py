@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mpbert.foundation.ragged import distinct
+
 if TYPE_CHECKING:
     from lightgbm import Booster
 
@@ -84,8 +86,8 @@ class TreeArrays:
             raise ValueError("a node or a leaf has no parent, or several")
         if np.any((self.features < 0) | (self.features >= num_features)):
             raise ValueError(f"a node reads none of {num_features} features")
-        kinds = np.unique(3 * self.features.astype(np.int64) + self.unknown)
-        if len(kinds) > len(np.unique(self.features)):
+        kinds = distinct(3 * self.features.astype(np.int64) + self.unknown)
+        if len(kinds) > len(distinct(self.features)):
             raise ValueError("nodes of a feature take different values for unknown")
         if not np.isfinite(self.values).all() or np.isnan(self.thresholds).any():
             raise ValueError("a leaf or a threshold is no finite number")

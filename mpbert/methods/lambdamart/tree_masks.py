@@ -7,6 +7,8 @@ holds, for each feature and each place among its thresholds, the leaves that all
 Symbols: T trees, I inner nodes, F features, M papers, R rows of the table.
 """
 
+from functools import cached_property
+
 import numpy as np
 
 from mpbert.foundation.ragged import distinct
@@ -24,8 +26,17 @@ class TreeMasks:
 
     def __init__(self, arrays: TreeArrays) -> None:
         self.arrays = arrays
-        trees, left, self._values = _numbered_leaves(arrays)
-        self._thresholds, tables = [], [np.zeros((0, len(arrays)), dtype=np.uint64)]
+        self._trees, self._left, self._values = _numbered_leaves(arrays)
+        self._zero_is_unknown = arrays.zero_is_unknown[:, None]
+
+    @cached_property
+    def _tables(self) -> tuple[list[np.ndarray], np.ndarray, np.ndarray]:
+        """Thresholds of each feature; (R, T) masks; (F + 1, 1) rows at which those of each begin.
+
+        The masks of a feature are those of its places, that of 0 and that of NaN.
+        """
+        arrays, trees, left = self.arrays, self._trees, self._left
+        of_features, tables = [], [np.zeros((0, len(arrays)), dtype=np.uint64)]
         for feature in range(arrays.num_features):
             nodes = np.flatnonzero(arrays.features == feature)
             thresholds = distinct(arrays.thresholds[nodes])
@@ -36,26 +47,25 @@ class TreeMasks:
             for row, value in ((-2, 0.0), (-1, np.nan)):
                 right = nodes[~arrays.goes_left(np.full(len(nodes), value), nodes)]
                 np.bitwise_and.at(table[row], trees[right], left[right])
-            self._thresholds.append(thresholds)
+            of_features.append(thresholds)
             tables.append(table)
-        # (R, T) masks: for each feature, those of its places, that of 0 and that of NaN
         bits = np.uint32 if self._values.shape[1] <= 32 else np.uint64  # half as much to read
-        self._masks = np.concatenate(tables).astype(bits)
-        self._starts = np.cumsum([0, *map(len, tables[1:])])[:, None]  # (F + 1, 1) rows
-        self._zero_is_unknown = arrays.zero_is_unknown[:, None]
+        starts = np.cumsum([0, *map(len, tables[1:])])[:, None]
+        return of_features, np.concatenate(tables).astype(bits), starts
 
     def scores(self, features: np.ndarray) -> np.ndarray:
         """Return (M,) the sums of the leaves in which papers end, of some hundred papers at most.
 
         :param features: (M, F) float64, NaN where one is not known.
         """
-        columns = features.T[: len(self._thresholds)]  # (F, M)
-        places = [each.searchsorted(x) for each, x in zip(self._thresholds, columns, strict=True)]
-        rows = np.array(places, dtype=np.intp).reshape(columns.shape) + self._starts[:-1]
-        ends = self._starts[1:]
+        thresholds, masks, starts = self._tables
+        columns = features.T[: len(thresholds)]  # (F, M)
+        places = [each.searchsorted(x) for each, x in zip(thresholds, columns, strict=True)]
+        rows = np.array(places, dtype=np.intp).reshape(columns.shape) + starts[:-1]
+        ends = starts[1:]
         is_zero = self._zero_is_unknown & (np.abs(columns) <= SMALL)
         rows = np.where(is_zero, ends - 2, np.where(np.isnan(columns), ends - 1, rows))
-        left = np.bitwise_and.reduce(self._masks.take(rows, axis=0), axis=0)  # (M, T)
+        left = np.bitwise_and.reduce(masks.take(rows, axis=0), axis=0)  # (M, T)
         first = np.frexp((left & -left).astype(np.float64))[1] - 1  # number of the lowest bit
         num_trees, most = self._values.shape
         return self._values.ravel().take(first + most * np.arange(num_trees)).sum(axis=1)
@@ -67,24 +77,25 @@ def _numbered_leaves(arrays: TreeArrays) -> tuple[np.ndarray, np.ndarray, np.nda
     :returns: (I,) trees of the nodes; (I,) uint64 leaves that a node leaves to a paper which it
         sends right; (T, most leaves of a tree) values.
     """
-    trees = np.zeros(len(arrays.features), dtype=np.intp)
-    first, end = np.zeros((2, len(arrays.features)), dtype=np.uint64)
-    values, most = np.zeros((len(arrays), MOST_LEAVES)), 0
-    for tree, root in enumerate(arrays.roots.tolist()):
-        ahead, number = [(root, False)], 0
-        while ahead:
-            node, left_is_done = ahead.pop()
-            if number == MOST_LEAVES:
-                raise ValueError(f"a tree has more than {MOST_LEAVES} leaves")
-            if node < 0:
-                values[tree, number] = arrays.values[-1 - node]
-                number += 1
-            elif left_is_done:
-                end[node] = number
-                ahead.append((int(arrays.right[node]), False))
-            else:
-                trees[node], first[node] = tree, number
-                ahead += [(node, True), (int(arrays.left[node]), False)]
-        most = max(most, number)
-    one = np.uint64(1)
-    return trees, ~(((one << (end - first)) - one) << first), values[:, :most].copy()
+    left, right, num_inner = arrays.left, arrays.right, len(arrays.features)
+    # of inner nodes, and from the end on of leaves, as nodes number them
+    trees, first = np.zeros((2, num_inner + len(arrays.values)), dtype=np.intp)
+    sizes = np.ones_like(trees)  # leaves below
+    trees[arrays.roots] = np.arange(len(arrays))
+    level, levels = arrays.roots, []
+    while len(level := level[level >= 0]):
+        levels.append(level)
+        trees[left[level]] = trees[right[level]] = trees[level]
+        level = np.concatenate([left[level], right[level]])
+    for level in reversed(levels):
+        sizes[level] = sizes[left[level]] + sizes[right[level]]
+    if sizes.max(initial=1) > MOST_LEAVES:
+        raise ValueError(f"a tree has more than {MOST_LEAVES} leaves")
+    for level in levels:
+        first[left[level]] = first[level]
+        first[right[level]] = first[level] + sizes[left[level]]
+    values = np.zeros((len(arrays), sizes[arrays.roots].max(initial=0)))
+    leaves = -1 - np.arange(len(arrays.values))
+    values[trees[leaves], first[leaves]] = arrays.values
+    one, taken, before = np.uint64(1), *(x.astype(np.uint64) for x in (sizes[left], first))
+    return trees[:num_inner], ~(((one << taken) - one) << before[:num_inner]), values

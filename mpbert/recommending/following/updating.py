@@ -17,8 +17,8 @@ from mpbert.recommending.following.noted import note, noted
 from mpbert.recommending.following.snapshots import BROKEN, snapshot_of
 from mpbert.recommending.index_manifest import read_index_manifest
 from mpbert.recommending.library import reader_name
-from mpbert.recommending.near import check_reached, read_stored
 from mpbert.recommending.published import published_of, rows_of_other_ids
+from mpbert.recommending.stored import check_reached, read_stored
 from mpbert.recommending.tables import IndexTables
 
 

@@ -1,6 +1,6 @@
 r"""Commands of natbib and biblatex that cite, and which of them print words of the sentence."""
 
-import re
+from mpbert.foundation.lazy_patterns import lazy_re
 
 CITE_COMMANDS = frozenset(
     # natbib
@@ -34,7 +34,7 @@ NAMING = frozenset(
     "citetitle citedate citeurl footciteauthor Citeyear".split()
 )
 
-_CITING = re.compile(
+_CITING = lazy_re(
     r"\\([a-z]{0,12}[Cc]ite(?:s|t|p|alt|alp|author|year|yearpar|title|text)?)\*?(?=[\[{])"
 )
 _NOT_CITING = frozenset("nocite citestyle fullnocite".split())
@@ -42,7 +42,7 @@ _NOT_CITING = frozenset("nocite citestyle fullnocite".split())
 _ALL = "|".join(sorted(ALL_COMMANDS))
 _NOTE = r"\s{0,3}(?:\[[^\[\]{}]{0,200}\]|\([^()\[\]{}]{0,200}\)|<[^<>{}]{0,200}>)"
 _KEYS = r"\s{0,3}\{[^{}]{0,2000}\}"
-TEX_CITATION = re.compile(rf"~?\\({_ALL})\b\*?(?:(?:{_NOTE}){{0,4}}{_KEYS})+")
+TEX_CITATION = lazy_re(rf"~?\\({_ALL})\b\*?(?:(?:{_NOTE}){{0,4}}{_KEYS})+")
 
 
 def other_commands(text: str) -> frozenset[str]:

@@ -19,26 +19,27 @@ from mpbert.corpus.text import (
     marker_like_spans,
     split_sentences,
 )
+from mpbert.foundation.lazy_patterns import lazy_re
 from mpbert.recommending.manuscripts.marks import MARK, NOUN, replace_spans, take_marks
 
 _OTHER, _LOOSE = "\U00100000", "\U00100001"  # a marker of others; a noun that may be none
 _MARKS = f"((?:{MARK.pattern})+)"
-_AFTER_STOP = re.compile(rf"([.!?]+[\"'”’)\]]*)\s*{_MARKS}(?=\s|$)")
-_BEFORE_WORD = re.compile(rf"{_MARKS}(\w+)")
-_SUBJECT = re.compile(rf"(^|[.!?][\"'”’)\]]*\s+)(?={MARK.pattern}(?:{MARK.pattern}|\s)*\s[a-z])")
-_CUT = re.compile(
+_AFTER_STOP = lazy_re(rf"([.!?]+[\"'”’)\]]*)\s*{_MARKS}(?=\s|$)")
+_BEFORE_WORD = lazy_re(rf"{_MARKS}(\w+)")
+_SUBJECT = lazy_re(rf"(^|[.!?][\"'”’)\]]*\s+)(?={MARK.pattern}(?:{MARK.pattern}|\s)*\s[a-z])")
+_CUT = lazy_re(
     rf"(?:{NOUN}{_OTHER}|{_OTHER}|{NOUN}{_LOOSE}(?={MARK.pattern})|{_LOOSE}|{MARK.pattern})"
 )
-_INNER_NOUN = re.compile(rf"(?<=.)\b(?:{NOUN}|Their)(?={MARK.pattern})")
-_NOUN_BEFORE = re.compile(rf"\b(?i:{NOUN}|their)\Z")
-_POSSESSIVE = re.compile(rf"{NOUN}({MARK.pattern})['’]s\b")
-_WORD = re.compile(r"\b(?=\w*[^\W\d_])\w{2,}")
+_INNER_NOUN = lazy_re(rf"(?<=.)\b(?:{NOUN}|Their)(?={MARK.pattern})")
+_NOUN_BEFORE = lazy_re(rf"\b(?i:{NOUN}|their)\Z")
+_POSSESSIVE = lazy_re(rf"{NOUN}({MARK.pattern})['’]s\b")
+_WORD = lazy_re(r"\b(?=\w*[^\W\d_])\w{2,}")
 # behind a stop of which a sentence goes on: "in the U.S. \cite{a} trees grow", "etc. [@a] in woods"
-_ABBREVIATION = re.compile(
+_ABBREVIATION = lazy_re(
     r"(?:\b(?:[^\W\d_]\.\s?)+[^\W\d_]|(?i:\b(?:etc|vs|cf|al|eg|ie|figs?|eqs?|secs?|nos?|dr|prof|approx"
     r"|resp|bzw|usw|ca|vgl|ggf|sog|inkl)))\.\s*\Z"
 )
-_CLOSING = re.compile(r"\s?[)\]]+")
+_CLOSING = lazy_re(r"\s?[)\]]+")
 _EMPTY_WORDS = frozenset(
     "they them their its our we you it this these those that which who while when where than then "
     "the an and or but by in of on to as for from with via into at upon about over under see also "

@@ -9,6 +9,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
+from mpbert.foundation.lazy_patterns import lazy_re
 from mpbert.recommending.manuscripts.citation_commands import TEX_CITATION, TEXTUAL
 from mpbert.recommending.manuscripts.placeholders import known_keys, open_places
 from mpbert.recommending.manuscripts.sites import PANDOC_KEY, Site
@@ -18,12 +19,12 @@ NOUN = "They"  # what stands for the authors that a citation names
 _FIRST = 0xF0000  # plane 15, for private use
 _MOST = 0xFFFD
 _CLASS = "[\U000f0000-\U000ffffd]"
-MARK = re.compile(_CLASS)
+MARK = lazy_re(_CLASS)
 _FILLER = "\x1a"  # stands for a character that is not looked at
 
-_BRACES = re.compile(r"\{([^{}]*)\}")
-_PANDOC = re.compile(r"\[[^\[\]@]{0,200}-?@[^\[\]]{1,2000}\](?!\()")  # before "(" it is a link
-_IN_TEXT = re.compile(
+_BRACES = lazy_re(r"\{([^{}]*)\}")
+_PANDOC = lazy_re(r"\[[^\[\]@]{0,200}-?@[^\[\]]{1,2000}\](?!\()")  # before "(" it is a link
+_IN_TEXT = lazy_re(
     r"(?<![\w@\\/])-?@(?:\{([^{}\s]+)\}|(\w(?:[\w:.#$%&+?<>~/-]*[\w/])?|\?{2,}))"
     r"(?: \[[^\[\]@\n\\]{0,40}\d[^\[\]@\n\\]{0,40}\](?![(\[{]))?"
 )
@@ -37,7 +38,7 @@ _NOUNS = {
     **{"suppfig": "Figure", "supptbl": "Table", "chap": "Chapter", "ch": "Chapter"},
     **{"subfig": "Figure", "algo": "Algorithm", "prf": "Proof", "prop": "Proposition"},
 }
-CROSS_REFERENCE = re.compile(rf"(?i:({'|'.join(_NOUNS)}))[-:][\w:.-]*\w")
+CROSS_REFERENCE = lazy_re(rf"(?i:({'|'.join(_NOUNS)}))[-:][\w:.-]*\w")
 
 
 @dataclass

@@ -3,9 +3,11 @@ r"""What people type where a citation will be: ``\cite{todo}``, ``[citation need
 import re
 from functools import cache
 
+from mpbert.foundation.lazy_patterns import lazy_re
+
 _OF = r"(?:cit(?:e|ation)s?|cit\.|ref(?:erence)?s?)"
 _DO = r"(?:add|find|insert|needs?|needed|missing|todo|fixme)"
-_KEY = re.compile(
+_KEY = lazy_re(
     rf"""\s*(?:
     | [?.*!_-]+ | \S*\?+                              # ???, smith2004?
     | (?:\S*[\W_])?todo\d{{0,3}}(?:[\W_]\S*)?         # todo, TODO2, smith-todo; not todorov2004

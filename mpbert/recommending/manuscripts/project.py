@@ -1,23 +1,24 @@
 """A project of LaTeX as a folder or a ``.zip``, as Overleaf gives it: the file that is the root."""
 
-import atexit
 import re
-import shutil
-import tempfile
-import zipfile
 from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
 
 from mpbert.foundation.errors import ManuscriptError
+from mpbert.foundation.lazy_patterns import lazy_re
+
+if TYPE_CHECKING:
+    from zipfile import ZipFile
 
 _READ = (".tex", ".ltx", ".bib", ".bbl", ".typ", ".md", ".qmd", ".rmd", ".org", ".rst", ".json")
 _MOST_FILES, _MOST_BYTES = 10_000, 1 << 28
-_ROOT = re.compile(
+_ROOT = lazy_re(
     r"^[^%\n]*\\documentclass.*^[^%\n]*\\begin\s*\{document\}", re.DOTALL | re.MULTILINE
 )
-_CLASS = re.compile(
+_CLASS = lazy_re(
     r"^[^%\n]*\\documentclass\s*(?:\[[^\]]*\])?\s*\{(subfiles|standalone)\}", re.MULTILINE
 )
-_INPUT = re.compile(r"\\(?:input|include|subfile)\s*\{([^{}]+)\}")
+_INPUT = lazy_re(r"\\(?:input|include|subfile)\s*\{([^{}]+)\}")
 _NAMED_ROOT = ("main", "thesis", "paper", "ms", "manuscript", "article", "dissertation", "root")
 
 
@@ -32,6 +33,11 @@ def root_of(path: Path) -> Path:
         return _root_in(path, str(path))
     if path.suffix.lower() != ".zip" or not path.is_file():
         return path
+    import atexit  # a file alone need not wait for these
+    import shutil
+    import tempfile
+    import zipfile
+
     folder = Path(tempfile.mkdtemp(prefix="mpbert-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     try:
@@ -42,7 +48,7 @@ def root_of(path: Path) -> Path:
     return _root_in(folder, str(path))
 
 
-def _unpack(archive: zipfile.ZipFile, folder: Path, path: Path) -> None:
+def _unpack(archive: "ZipFile", folder: Path, path: Path) -> None:
     found = [
         info
         for info in archive.infolist()

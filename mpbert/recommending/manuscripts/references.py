@@ -2,20 +2,19 @@ r"""What a manuscript says of its references: the files that it names, and those
 
 import re
 
+from mpbert.foundation.lazy_patterns import lazy_re
 from mpbert.recommending.manuscripts.sentences import About
 
-_COMMENT = re.compile(r"(?<!\\)%[^\n]*")
-_NAMED = re.compile(
+_COMMENT = lazy_re(r"(?<!\\)%[^\n]*")
+_NAMED = lazy_re(
     r"\\(?:bibliography|nobibliography|addbibresource|addglobalbib)\*?\s*(?:\[[^\]]{0,200}\]\s*)?"
     r"\{([^{}]{1,1000})\}"
 )
-_PRINTED = re.compile(r"\\begin\{thebibliography\}(.*?)(?:\\end\{thebibliography\}|\Z)", re.DOTALL)
+_PRINTED = lazy_re(r"\\begin\{thebibliography\}(.*?)(?:\\end\{thebibliography\}|\Z)", re.DOTALL)
 # of BibTeX; of biber, whose entries end in \endentry
-_ITEM = re.compile(
-    r"\\bibitem\s*(?:\[(?:[^\[\]{}]|\{(?:[^{}]|\{[^{}]*\})*+\})*+\])?\s*\{([^{}]+)\}"
-)
-_ENTRY = re.compile(r"\\entry\{([^{}]+)\}")
-_END = re.compile(r"\\end\{thebibliography\}.*", re.DOTALL)
+_ITEM = lazy_re(r"\\bibitem\s*(?:\[(?:[^\[\]{}]|\{(?:[^{}]|\{[^{}]*\})*+\})*+\])?\s*\{([^{}]+)\}")
+_ENTRY = lazy_re(r"\\entry\{([^{}]+)\}")
+_END = lazy_re(r"\\end\{thebibliography\}.*", re.DOTALL)
 _LONGEST = 4000  # characters of a reference that are read
 
 

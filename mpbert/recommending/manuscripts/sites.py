@@ -4,22 +4,22 @@ A site is [start, end) of the file's characters: all of an open place such as ``
 placeholder among keys, and otherwise the empty span behind the last key.
 """
 
-import html
 import json
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
+from mpbert.foundation.lazy_patterns import lazy_re
 from mpbert.recommending.manuscripts.citation_commands import NAMING
 from mpbert.recommending.manuscripts.placeholders import is_placeholder
 from mpbert.recommending.manuscripts.source_text import SourceText
 
-_COMMAND = re.compile(r"\\([A-Za-z]+)")
-_SIMPLE_KEY = re.compile(r"\w(?:[\w:.#$%&+?<>~/-]*[\w/])?")
-PANDOC_KEY = re.compile(
+_COMMAND = lazy_re(r"\\([A-Za-z]+)")
+_SIMPLE_KEY = lazy_re(r"\w(?:[\w:.#$%&+?<>~/-]*[\w/])?")
+PANDOC_KEY = lazy_re(
     r"(?<![\w@])@(?:\{([^{}\s]+)\}|(\w(?:[\w:.#$%&+?<>~/-]*[\w/])?\?*|\?+))"  # Key? asks for one
 )
-_TYPST_KEY = re.compile(r"[\w][\w.:-]*(?<![.:-])")
+_TYPST_KEY = lazy_re(r"[\w][\w.:-]*(?<![.:-])")
 
 
 def _pandoc(key: str) -> str:
@@ -53,11 +53,18 @@ ORG = Style("[cite:", ";", "]", lambda key: f"@{key}")
 RST = Style(":cite:p:`", ",", "`")
 TYPST = Style("", " ", "", _typst)
 
+
+def _xml(text: str) -> str:
+    from html import escape  # few manuscripts are XML
+
+    return escape(text, quote=False)
+
+
 # how a text is written down within a file of another form
 _ESCAPES: dict[str, Callable[[str], str]] = {
     "": str,
     "json": lambda text: json.dumps(text, ensure_ascii=False)[1:-1],
-    "xml": lambda text: html.escape(text, quote=False),
+    "xml": _xml,
 }
 
 

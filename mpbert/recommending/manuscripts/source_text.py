@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from mpbert.foundation.errors import ManuscriptError
+from mpbert.foundation.lazy_patterns import lazy_re
 
 logger = logging.getLogger(__name__)
 
@@ -25,7 +26,7 @@ INPUTENC = {
     **{"ansinew": "cp1252", "cp437de": "cp437", "applemac": "mac-roman"},
     **{"koi8-r": "koi8-r", "koi8-ru": "koi8-u", "utf8": UTF8, "utf8x": UTF8},
 }
-_INPUTENC = re.compile(
+_INPUTENC = lazy_re(
     rb"^[^%\n]{0,2000}?\\(?:usepackage|RequirePackage)\s*\[([^\]]{0,200})\]\s*\{inputenc\}", re.M
 )
 
