@@ -5,7 +5,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mpbert.foundation import growing_arrays
 from mpbert.foundation.errors import OutputError
 from mpbert.foundation.growing_arrays import Numbers, release, room_on_disk
 
