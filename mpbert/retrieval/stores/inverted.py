@@ -7,6 +7,7 @@ so many more lists are read that as many papers remain.
 """
 
 import hashlib
+import logging
 import math
 import os
 from collections.abc import Callable, Iterator
@@ -17,6 +18,8 @@ import faiss
 import numpy as np
 
 from mpbert.foundation.seeding import named_rng
+
+logger = logging.getLogger(__name__)
 
 Blocks = Iterator[tuple[np.ndarray, np.ndarray]]  # (B,) keys and (B, D) float32 vectors
 _SEED, _ROUNDS = 1, 10  # of k-means
@@ -47,6 +50,7 @@ class InvertedLists:
         made = cls(index)
         made.add(blocks())
         index.nprobe = made._enough(rng.permutation(sample)[:_SAMPLE])
+        logger.info("a question reads %d of %d lists", index.nprobe, num_lists)
         return made
 
     @classmethod
