@@ -129,9 +129,9 @@ class InvertedLists:
         """Return how many lists a question reads."""
         every = faiss.SearchParametersIVF(nprobe=self._index.nlist)
         near = self._index.search(sample, _NEAREST + 1, params=every)[1][:, 1:]  # not the paper
-        keys, lengths = self.keys(), [len(self._part(i)[0]) for i in range(self._index.nlist)]
+        keys, numbers = self.keys(), range(self._index.nlist)
         order = np.argsort(keys)
-        lists = np.repeat(np.arange(len(lengths)), lengths)[order]
+        lists = np.repeat(numbers, [*map(self._index.get_list_size, numbers)])[order]
         places = np.searchsorted(keys, np.where(near == -1, keys[0], near), sorter=order)
         asked = self._index.quantizer.search(sample, self._index.nlist)[1]
         ranks = np.argsort(asked, axis=1)  # of each list, for each of the sample
