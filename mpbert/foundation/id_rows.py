@@ -28,8 +28,9 @@ class IdRows:
         hashes = np.fromiter(map(hash, texts), np.int64, len(texts))
         first, last = (np.searchsorted(self._hashes, hashes, side=s) for s in ("left", "right"))
         found: dict[str, int] = {}
-        for number in np.flatnonzero(first < last).tolist():
-            places = self._order[first[number] : last[number]].tolist()
-            wanted = texts[number]
-            found.update((wanted, row) for row in places if self.ids[row] == wanted)
+        while len(left := np.flatnonzero(first < last)):  # twice where hashes collide
+            for number, row in zip(left.tolist(), self._order[first[left]].tolist(), strict=True):
+                if self.ids[row] == texts[number]:
+                    found[texts[number]] = row
+            first += 1
         return found

@@ -73,10 +73,9 @@ class NearPapers:
             near = Near(self._vectors, asked, 0.0)
             near.settle(np.arange(len(self._vectors)))
             return near
-        near = Near(self._vectors, asked, 1.0)
-        near.settle(np.sort(rows))
-        near.values[~near.is_exact] = near.values[rows].min(initial=1.0)
-        near.settle(self._without)
+        last = cosines(self._vectors[rows], asked).min(initial=1.0)
+        near = Near(self._vectors, asked, last)
+        near.settle(np.sort(np.concatenate([rows, self._without])))
         return near
 
 

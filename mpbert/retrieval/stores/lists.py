@@ -22,6 +22,7 @@ from mpbert.retrieval.stores.base import Mark, StoredRows, unavailable
 from mpbert.retrieval.stores.inverted import Blocks, InvertedLists
 
 _TABLES = """
+PRAGMA mmap_size = 2147418112; -- the most
 PRAGMA cache_spill = 0; -- others go on reading until a change is complete
 CREATE TABLE IF NOT EXISTS papers (key INTEGER PRIMARY KEY, id TEXT UNIQUE, digest INTEGER);
 CREATE TABLE IF NOT EXISTS mark (owner, state, dim, last, file, seal);
