@@ -19,6 +19,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import torch
 from contest import print_row, raw_acl
@@ -34,6 +35,9 @@ from mpbert.model.config import Configuration, ModelConfig
 from mpbert.model.description import EncoderDescription
 from mpbert.model.directory import save_encoder
 from mpbert.model.encoder import TwoTower
+
+if TYPE_CHECKING:
+    from ray.cluster_utils import Cluster
 
 RFC = Path("datasets/rfc/rfc-593.tar.xz")
 CORES = 2
@@ -112,6 +116,13 @@ def read(engine: Engine, source: Path = RFC, reader: str = "rfc") -> int:
 
 @contextmanager
 def cluster(cores: tuple[int, ...]) -> Iterator[RayEngine]:
+    """Start machines, and connect this process to them."""
+    with machines(cores) as made, RayEngine(made.address) as engine:
+        yield engine
+
+
+@contextmanager
+def machines(cores: tuple[int, ...]) -> "Iterator[Cluster]":
     """Start a head and other machines of so many cores; end them after the block."""
     from ray.cluster_utils import Cluster
 
@@ -122,8 +133,7 @@ def cluster(cores: tuple[int, ...]) -> Iterator[RayEngine]:
         for number in cores[1:]:
             made.add_node(num_cpus=number, **node)
         made.wait_for_nodes()
-        with RayEngine(made.address) as engine:
-            yield engine
+        yield made
     finally:
         made.shutdown()
 
