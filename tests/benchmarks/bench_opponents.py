@@ -11,6 +11,7 @@ words   abstracts of runs/corpus/acl, contexts of its test split ask for the fir
 made    as many made abstracts as PAPERS, 30,000, and 30 words of some that follow one another
 bags    vectors by a token bag (BAG) that ``mpbert distil`` made of MiniLM on this corpus, and by a
         table (STATIC) that model2vec made of it: ``distill(MINILM, pca_dims=256)``
+vectors those of VECTORS, of papers and of contexts; recall is of the ten nearest
 onnx    vectors by the encoder of incite-app. Its class makes the batches; the session of ONNX is
         given to it, since its own loader, of optimum, fails beside transformers 5
 """
@@ -29,7 +30,8 @@ from typing import Any
 
 import numpy as np
 from contest import forget_peak, peak_mib, print_row
-from opponents import TASKS, THREADS, Data
+from opponents import THREADS, Data
+from vector_opponents import TASKS
 
 TURNS, FEW = int(os.environ.get("TURNS", "3")), 200
 MODULES = {"incite-app": "incite"}
