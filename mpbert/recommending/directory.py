@@ -54,7 +54,7 @@ if TYPE_CHECKING:  # what a question needs not
     from mpbert.recommending.lookup_building import CountedWords
 
 ENCODER = "encoder"
-_MOST_BYTES = 1 << 20  # of files whose bytes are checked before each use; larger ones are mapped
+_MOST_BYTES = 1 << 26  # of files whose bytes are checked before each use; larger ones are mapped
 _VOCABULARY: Schema = {"stem": TEXT}
 
 
