@@ -52,7 +52,7 @@ FOUNDATION = {
     "identity": {"checksums", "config"},
     "parts": {"checksums", "claims", "identity"},
     "processes": {"errors"},
-    "engines": {"parts", "processes"},
+    "engines": {"errors", "parts", "processes"},
     "ray_engine": {"engines", "errors", "objects", "parts"},
     "engine_choice": {"config", "engines", "ray_engine"},
     "manifest": {"checksums", "claims", "config", "errors", "identity"},

@@ -6,15 +6,22 @@ that a run goes on after a kill, also with another engine.
 """
 
 import multiprocessing
+import os
 import signal
 import threading
 from abc import ABC, abstractmethod
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from functools import partial
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
+from mpbert.foundation.errors import FullMemoryError
 from mpbert.foundation.parts import Arrays, PartFiles
 from mpbert.foundation.processes import end_with_parent
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor, Future
 
 Maker = Callable[[Any], Arrays]
 
@@ -83,10 +90,47 @@ class OwnProcesses(Engine):
             made: Iterator[Arrays | int] = map(make, enumerate(items))
             yield from _loaded(made, parts)
             return
-        with multiprocessing.get_context("fork").Pool(
-            self.processes, initializer=_set_maker, initargs=(make,)
-        ) as pool:
-            yield from _loaded(pool.imap(_make_in_process, enumerate(items)), parts)
+        with _processes(self.processes, make) as pool:
+            yield from _loaded(_in_order(pool, enumerate(items), 2 * self.processes), parts)
+
+
+@contextmanager
+def _processes(
+    number: int, make: Callable[[tuple[int, Any]], Arrays | int]
+) -> "Iterator[Executor]":
+    """Give processes that make parts; where the block fails, they end at once.
+
+    :raises FullMemoryError: one of them was killed, as the system does where memory is full.
+    """
+    from concurrent.futures.process import BrokenProcessPool, ProcessPoolExecutor
+
+    others = set(multiprocessing.active_children())
+    fork = multiprocessing.get_context("fork")
+    with ProcessPoolExecutor(number, fork, _set_maker, (make,)) as pool:
+        pool.submit(os.getpid)  # starts all
+        own = set(multiprocessing.active_children()) - others
+        try:
+            yield pool
+        except BaseException as error:  # also SIGTERM, and a caller who needs no more
+            for process in own:
+                process.kill()
+            if isinstance(error, BrokenProcessPool):
+                raise FullMemoryError(
+                    "a process of this command was killed, as the system does where memory is "
+                    "full; what is finished stays, run this again, with fewer commands beside it"
+                ) from error
+            raise
+
+
+def _in_order(pool: "Executor", items: Iterable[Any], most: int) -> Iterator[Arrays | int]:
+    """Yield what is made of items, in their order; at most so many wait, or are being made."""
+    waiting: deque[Future[Arrays | int]] = deque()
+    for item in items:
+        waiting.append(pool.submit(_make_in_process, item))
+        if len(waiting) > most:
+            yield waiting.popleft().result()
+    while waiting:
+        yield waiting.popleft().result()
 
 
 def _kept(make: Maker, parts: PartFiles | None, numbered: tuple[int, Any]) -> Arrays | int:

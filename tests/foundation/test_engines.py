@@ -1,6 +1,8 @@
 """Parts of an output, made by processes of this machine."""
 
+import multiprocessing
 import os
+import signal
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,7 +12,7 @@ import pytest
 from mpbert.cli import main
 from mpbert.foundation import engines
 from mpbert.foundation.engines import Job, OwnProcesses
-from mpbert.foundation.errors import CorpusError, MpbertError
+from mpbert.foundation.errors import CorpusError, FullMemoryError, MpbertError
 from mpbert.foundation.objects import place_here, shared_place
 from mpbert.foundation.parts import parts_of
 
@@ -109,6 +111,31 @@ def test_an_error_of_the_work_is_that_of_the_run(work, parts, processes):
     results = OwnProcesses(processes).results(work, [1, 2, -3, 4], parts)
     with pytest.raises(CorpusError, match="-3 is negative"):
         list(results)
+
+
+@dataclass(frozen=True)
+class Deadly(Job):
+    """Kills the process that makes an item."""
+
+    def open(self):
+        return lambda number: os.kill(os.getpid(), number)
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_a_process_that_is_killed_ends_the_run_in_one_line(number, monkeypatch):
+    monkeypatch.setattr(engines, "_has_threads", lambda: False)
+    with pytest.raises(FullMemoryError, match="a process of this command was killed"):
+        list(OwnProcesses(2).results(Deadly(), [0, number, 0], None))
+    assert not multiprocessing.active_children()
+
+
+def test_a_caller_who_needs_no_more_leaves_no_process(work, monkeypatch):
+    monkeypatch.setattr(engines, "_has_threads", lambda: False)
+    results = OwnProcesses(2).results(work, range(99), None)
+    assert squares([next(results)]) == [0]
+    results.close()
+    assert not multiprocessing.active_children()
+    assert work.times("90") == 0  # items are taken as they are needed
 
 
 def test_the_same_work_on_other_items_is_not_opened_again(work):
