@@ -29,7 +29,7 @@ from mpbert.recommending.tables import BODIES, CONTEXTS, PAPERS, IndexTables
 from mpbert.vectors.matches import TokenWeights
 
 _SCHEMAS = {"papers": PAPERS, "contexts": CONTEXTS, "bodies": BODIES}
-_BLOCK, _BYTES = 1 << 10, 1 << 24  # papers of a block, and their bytes
+_BLOCK, _BYTES = 1 << 12, 1 << 24  # papers of a block, and their bytes
 
 
 def library_tables(
