@@ -124,17 +124,19 @@ class Deadly(Job):
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
 def test_a_process_that_is_killed_ends_the_run_in_one_line(number, monkeypatch):
     monkeypatch.setattr(engines, "_has_threads", lambda: False)
+    others = set(multiprocessing.active_children())
     with pytest.raises(FullMemoryError, match="a process of this command was killed"):
         list(OwnProcesses(2).results(Deadly(), [0, number, 0], None))
-    assert not multiprocessing.active_children()
+    assert set(multiprocessing.active_children()) <= others
 
 
 def test_a_caller_who_needs_no_more_leaves_no_process(work, monkeypatch):
     monkeypatch.setattr(engines, "_has_threads", lambda: False)
+    others = set(multiprocessing.active_children())
     results = OwnProcesses(2).results(work, range(99), None)
     assert squares([next(results)]) == [0]
     results.close()
-    assert not multiprocessing.active_children()
+    assert set(multiprocessing.active_children()) <= others
     assert work.times("90") == 0  # items are taken as they are needed
 
 
