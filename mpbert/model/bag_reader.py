@@ -5,7 +5,6 @@ The formulas are those of :mod:`~mpbert.model.bag`, :mod:`~mpbert.model.encoder`
 Symbols: N tokens, S sentences, B papers or manuscripts, D dim, V vocabulary, R roles.
 """
 
-import json
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from importlib.util import find_spec
@@ -29,7 +28,6 @@ from mpbert.model.description import (
 from mpbert.model.sampling import ABSTRACT, SampledSentences
 from mpbert.vectors.matches import TokenWeights
 
-_KINDS = {"F64": "<f8", "F32": "<f4", "F16": "<f2"}  # of safetensors, which would copy all
 _EPSILON = 1e-5  # of torch's LayerNorm
 _SMALLEST = 1e-9  # of sums that divide
 _FEW = 8192  # tokens, whose sums take less than the library's start
@@ -227,19 +225,13 @@ class BagReader:
         return BagMatches(self._config, self._state("lexical."))
 
     def _state(self, prefix: str) -> dict[str, np.ndarray]:
-        """Return the weights of a part, by their names in it, as float32; mapped where they are."""
-        data = np.asarray(np.memmap(self._file, np.uint8, "r"))
-        start = 8 + int.from_bytes(data[:8].tobytes(), "little")
-        described = json.loads(data[8:start].tobytes())
-        state = {}
-        for name in self._names:
-            if name.startswith(prefix):
-                about = described[name]
-                first, end = about["data_offsets"]
-                numbers = data[start + first : start + end].view(_KINDS[about["dtype"]])
-                numbers = numbers.astype(np.float32, copy=False).reshape(about["shape"])
-                state[name[len(prefix) :]] = numbers
-        return state
+        """Return the weights of a part, by their names in it, as float32."""
+        with self._opened() as file:
+            return {
+                name[len(prefix) :]: file.get_tensor(name).astype(np.float32, copy=False)
+                for name in self._names
+                if name.startswith(prefix)
+            }
 
     def _checked_names(self) -> list[str]:
         """Return the names of all weights, and check their shapes."""

@@ -3,6 +3,7 @@
 import multiprocessing
 import os
 import signal
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -130,14 +131,29 @@ def test_a_process_that_is_killed_ends_the_run_in_one_line(number, monkeypatch):
     assert set(multiprocessing.active_children()) <= others
 
 
-def test_a_caller_who_needs_no_more_leaves_no_process(work, monkeypatch):
+class Slow(Squares):
+    """Takes five seconds for each number but 0."""
+
+    def open(self):
+        make = super().open()
+
+        def slowly(number):
+            time.sleep(5 * (number > 0))
+            return make(number)
+
+        return slowly
+
+
+def test_a_caller_who_needs_no_more_waits_for_no_process(work, monkeypatch):
     monkeypatch.setattr(engines, "_has_threads", lambda: False)
     others = set(multiprocessing.active_children())
-    results = OwnProcesses(2).results(work, range(99), None)
+    items = iter(range(99))
+    results = OwnProcesses(2).results(Slow(work.folder), items, None)
     assert squares([next(results)]) == [0]
+    assert next(items) < 10  # they are taken as they are needed
     results.close()
     assert set(multiprocessing.active_children()) <= others
-    assert work.times("90") == 0  # items are taken as they are needed
+    assert work.times("1") == 0
 
 
 def test_the_same_work_on_other_items_is_not_opened_again(work):
