@@ -14,7 +14,12 @@ for name in "$@"; do
     cp runs/benchmarks/table.md docs/results/reports/benchmarks.md
     continue
   fi
-  cp "runs/report/$name/report.json" "docs/results/reports/$name.json"
+  python3 - "runs/report/$name/report.json" "docs/results/reports/$name.json" <<'END' # without what plots alone show
+import json, sys
+report = json.load(open(sys.argv[1]))
+kept = {key: value for key, value in report.items() if key not in ("curves", "self_citation")}
+open(sys.argv[2], "w").write(json.dumps(kept, indent=1, ensure_ascii=False) + "\n")
+END
   for suffix in json txt; do
     if [[ -e runs/report/$name/cost.$suffix ]]; then
       cp "runs/report/$name/cost.$suffix" "docs/results/reports/$name.cost.$suffix"

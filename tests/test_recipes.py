@@ -1,6 +1,7 @@
 """Recipes say what they read and write; fairseq reads their configurations."""
 
 import dataclasses
+import json
 import os
 import re
 import shutil
@@ -172,14 +173,16 @@ def test_a_report_of_another_split_or_task_has_a_place_of_its_own(called):
 
 def test_published_reports_become_results_files_and_fill_the_pages(called, tmp_path):
     for folder, names in (
-        ("runs/report/rfc", ("report.md", "report.json", "cost.json", "recall.png")),
-        ("runs/report/rfc-global", ("report.md", "report.json")),
+        ("runs/report/rfc", ("report.md", "cost.json", "recall.png")),
+        ("runs/report/rfc-global", ("report.md",)),
         ("runs/benchmarks", ("table.md",)),
-        ("docs/results/reports", ()),
     ):
         (tmp_path / folder).mkdir(parents=True)
         for name in names:
             (tmp_path / folder / name).write_text(f"{folder}/{name}")
+        report = {"of": folder, "curves": {}, "self_citation": {}}
+        (tmp_path / folder / "report.json").write_text(json.dumps(report))
+    (tmp_path / "docs/results/reports").mkdir(parents=True)
     for page in ("README.md", "docs/results/index.md"):
         (tmp_path / page).write_text("")
     code, calls = called("eval/publish.sh", "rfc", "rfc-global", "benchmarks")
@@ -187,9 +190,9 @@ def test_published_reports_become_results_files_and_fill_the_pages(called, tmp_p
     assert calls == ["fill-tables README.md docs/benchmarks.md docs/results/index.md"]
     found = {p.name: p.read_text() for p in (tmp_path / "docs/results/reports").iterdir()}
     assert found == {
-        "rfc.json": "runs/report/rfc/report.json",
+        "rfc.json": '{\n "of": "runs/report/rfc"\n}\n',
         "rfc.cost.json": "runs/report/rfc/cost.json",
-        "rfc-global.json": "runs/report/rfc-global/report.json",
+        "rfc-global.json": '{\n "of": "runs/report/rfc-global"\n}\n',
         "benchmarks.md": "runs/benchmarks/table.md",
     }
 

@@ -46,10 +46,8 @@ class Variant:
 
     @property
     def pretraining(self) -> str:
-        """The name of the pretraining that it starts from; empty: none."""
-        tuned = [name for name in (self.row.tunes_sentences,) if name]
-        tuned += [f"seed-{self.seed}"] if tuned and self.seed > 1 else []
-        name = "-".join([self.row.pretrained, *tuned])
+        """The name of the pretraining that all seeds start from; empty: none."""
+        name = "-".join(filter(None, [self.row.pretrained, self.row.tunes_sentences]))
         return self.row.pretrained and name + self.kind_of_sentences
 
 
@@ -95,6 +93,11 @@ class Experiment:
     def needed(self, name: str, seed: int) -> Variant:
         """Return what a row of a seed takes of another row: its seed, if that row takes seeds."""
         return self.variant(name, seed if takes_seeds(self.rows, name) else 1)
+
+    def needs(self, variant: Variant) -> list[Variant]:
+        """Return what it takes something of; all seeds read sentences by one fine-tuned encoder."""
+        shared = variant.row.tunes_sentences
+        return [self.needed(x, 1 if x == shared else variant.seed) for x in variant.row.needs]
 
     def runs(self, variant: Variant) -> Path:
         """Return where ``SPLIT.run`` lies."""

@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Collection, Sequence
+from itertools import product
 
 from mpbert.experiments.at_once import Locks, Waiting
 from mpbert.experiments.experiment import Experiment, Variant
@@ -42,15 +43,22 @@ def make_rows(experiment: Experiment, choice: Choice, seeds: int = 1, at_once: i
         logger.info("left out: %s", rows_are)
     if choice.needed:
         logger.info("made first, since others need them: %s", ", ".join(choice.needed))
-    planned = [
-        experiment.variant(row.name, seed)
-        for seed in range(1, seeds + 1)
-        for row in rows
-        if seed == 1 or takes_seeds(experiment.rows, row.name)
-    ]
+    planned = variants_of(experiment, choice, seeds)
     making = _Making(experiment, planned, choice.named, at_once)
     work_through(Waiting(making.needs()), lambda n: _label_of(planned[n]), making.make, at_once)
     _tell([row for row in rows if row.name in making.failed_names()], len(rows))
+
+
+def variants_of(experiment: Experiment, choice: Choice, seeds: int) -> list[Variant]:
+    """Return each row asked for, of each seed, behind what it needs; the first seed comes first."""
+    asked = [row.name for row in choice.rows if row.name not in choice.needed]
+    wanted = set(product(asked, range(1, seeds + 1)))
+    found = []
+    for seed, row in product(range(seeds, 0, -1), reversed(choice.rows)):
+        if (row.name, seed) in wanted and (seed == 1 or takes_seeds(experiment.rows, row.name)):
+            found.append(experiment.variant(row.name, seed))
+            wanted |= {(each.row.name, each.seed) for each in experiment.needs(found[-1])}
+    return found[::-1]
 
 
 class _Making:
@@ -96,8 +104,7 @@ class _Making:
 
     def _taken(self, variant: Variant) -> list[tuple[str, int]]:
         """Return name and seed of each row that a row takes something of."""
-        taken = [self._experiment.needed(name, variant.seed) for name in variant.row.needs]
-        return [(each.row.name, each.seed) for each in taken]
+        return [(each.row.name, each.seed) for each in self._experiment.needs(variant)]
 
     def _missing(self, variant: Variant) -> str:
         """Return what a row needs and failed; nothing where there is none."""

@@ -113,8 +113,7 @@ def _stored_sentences(experiment: Experiment, variant: Variant, tuned: int = 0) 
     """Return the step that stores vectors of sentences, and with tuned layers what enters these."""
     name = model = variant.row.sentences
     if variant.row.tunes_sentences:
-        made = experiment.needed(name, variant.seed)
-        name, model = made.name, str(experiment.vectors(made) / "model")
+        model = str(experiment.vectors(experiment.variant(name)) / "model")
     corpus, kind = experiment.corpus, variant.kind_of_sentences
     kind += f"-tuned-{tuned}" if tuned else ""
     output = experiment.layout.sentence_vectors(corpus.name, name, kind)

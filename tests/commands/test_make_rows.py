@@ -22,7 +22,7 @@ from mpbert.experiments.measured import Measured
 from mpbert.experiments.processes import step_environment
 from mpbert.experiments.row_cost import cost_with_inputs
 from mpbert.experiments.row_files import read_rows
-from mpbert.experiments.rows import effective_settings
+from mpbert.experiments.rows import choose_rows, effective_settings
 from mpbert.experiments.tuning import Tuned
 from mpbert.foundation.errors import ConfigError, RowsFailedError
 from mpbert.foundation.manifest import claimed
@@ -213,6 +213,14 @@ def test_trained_rows_are_made_with_each_seed(rfc_corpus, place, caplog, capfd):
         make_rows.Config(rfc_corpus, Path("rows"), Path("out"), seeds=0)
     with pytest.raises(ConfigError, match="--at-once 0; expected 1 or more"):
         make_rows.Config(rfc_corpus, Path("rows"), Path("out"), at_once=0)
+
+
+def test_no_seed_is_made_of_an_encoder_that_all_seeds_share():
+    experiment = Experiment.of(ROWS, Path("data/acl"), Layout(Path("out")), Tuned(), ROOT)
+    choice = choose_rows(ROWS, "acl", ["hierarchical_minilm_half"])
+    made = [(each.row.name, each.seed) for each in making.variants_of(experiment, choice, 2)]
+    assert made[-2:] == [("token_bag_matches", 2), ("hierarchical_minilm_half", 2)]
+    assert ("minilm_finetuned_citing", 1) in made and ("minilm_finetuned_citing", 2) not in made
 
 
 def test_rows_of_trained_rows_are_made_with_each_seed_of_these(rfc_corpus, place, caplog, capfd):

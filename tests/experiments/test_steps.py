@@ -271,16 +271,18 @@ def test_a_row_may_start_from_another_and_read_vectors_of_sentences():
     ]
 
 
-def test_a_row_may_read_sentences_by_an_encoder_that_another_row_fine_tunes():
+def test_all_seeds_may_read_sentences_by_one_encoder_that_another_row_fine_tunes():
     bag = {**OURS, "config": "token_bag", "settings": {}}
     ours = {**LEVELS, "settings": {}, "start": "bag", "sentences": "t"}
     del ours["pretrained_on"]
     experiment = _experiment(bag=bag, t=TUNED, ours=ours)
     assert experiment.rows["ours"].needs == ["bag", "t"]
     _, embedded, pretrained, *others = _words(experiment, "ours", seed=2)
-    stored = "out/sentences/rfc/t-seed-2"
-    assert embedded == f"embed-sentences data/rfc out/vectors/rfc/t-seed-2/model {stored}"
-    assert "out/encoders/rfc/documents-t-seed-2-pretrained" in pretrained
+    stored = "out/sentences/rfc/t"
+    assert embedded == f"embed-sentences data/rfc out/vectors/rfc/t/model {stored}"
+    assert "out/encoders/rfc/documents-t-pretrained" in pretrained
+    needed = experiment.needs(experiment.variant("ours", seed=2))
+    assert [(each.row.name, each.seed) for each in needed] == [("bag", 2), ("t", 1)]
     assert [stored in line for line in [pretrained, *others]] == [True, True, True, False]
     untrained = {**TUNED, "settings": {"model": "a/b", "epochs": 0}}
     with pytest.raises(ConfigError, match="row ours: sentences is t, which leaves no transformer"):
