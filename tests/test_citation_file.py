@@ -19,5 +19,5 @@ def test_the_citation_file_names_this_version_and_the_paper():
 
 def test_the_console_script_is_the_command_line():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    assert project["scripts"] == {"mpbert": "mpbert.cli:main"}
+    assert project["scripts"] == {"mpbert": "mpbert.__main__:program"}
     assert project["version"] == mpbert.__version__

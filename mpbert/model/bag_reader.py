@@ -26,8 +26,10 @@ from mpbert.model.description import (
     wrong_weights,
 )
 from mpbert.model.sampling import ABSTRACT, SampledSentences
+from mpbert.model.token_vectors import TokenVectors
 from mpbert.vectors.matches import TokenWeights
 
+_VECTORS = "encoder.bag.embedding.weight"  # those of tokens
 _EPSILON = 1e-5  # of torch's LayerNorm
 _SMALLEST = 1e-9  # of sums that divide
 _FEW = 8192  # tokens, whose sums take less than the library's start
@@ -38,12 +40,14 @@ _SENTENCES = 4096  # read at once: of fewer, the tokens are cut before a second 
 class BagTower:
     """One tower: from tokens to vectors.
 
-    :param state: its weights, by the names of the encoder's file without that of the tower.
+    :param vectors: of its tokens.
+    :param state: its other weights, by the names of the encoder's file without that of the tower.
     """
 
-    def __init__(self, config: ModelConfig, state: dict[str, np.ndarray]) -> None:
-        self._sums = config.bag.sums
-        self._table = state["encoder.bag.embedding.weight"]  # (V, D)
+    def __init__(
+        self, config: ModelConfig, vectors: TokenVectors, state: dict[str, np.ndarray]
+    ) -> None:
+        self._sums, self._vectors = config.bag.sums, vectors
         self._tokens = _exponentials(state.get("encoder.bag.log_weights.weight"))  # (V,)
         self._roles = _exponentials(state.get("log_role_weights.weight"))  # (R,)
         self._gain, self._shift = state["norm.weight"], state["norm.bias"]
@@ -71,19 +75,20 @@ class BagTower:
         :param tokens: (N,) text after text, ``weights`` (N,) of them; text i ends before
             ``ends[i + 1]``.
         """
+        table, tokens = self._vectors.of(tokens)
         if len(tokens) > _FEW and find_spec("scipy"):  # the base install has none
             from scipy import sparse  # takes a tenth of a second
 
-            shape = len(ends) - 1, len(self._table)
-            return sparse.csr_array((weights, tokens, ends), shape=shape) @ self._table
-        sums = np.zeros((len(ends) - 1, self._table.shape[1]), dtype=np.float32)
+            shape = len(ends) - 1, len(table)
+            return sparse.csr_array((weights, tokens, ends), shape=shape) @ table
+        sums = np.zeros((len(ends) - 1, table.shape[1]), dtype=np.float32)
         memory = np.empty((1 + _ROWS, sums.shape[1]), dtype=np.float32)
         for out, (a, b) in zip(sums, pairwise(ends.tolist()), strict=True):
             for start in range(a, b, _ROWS):
                 part = slice(start, min(start + _ROWS, b))
                 rows = memory[: 1 + part.stop - start]
                 rows[0] = out  # added up first, as if there were no parts
-                np.multiply(self._table[tokens[part]], weights[part, None], out=rows[1:])
+                np.multiply(table[tokens[part]], weights[part, None], out=rows[1:])
                 np.add.reduce(rows, out=out)
         return sums
 
@@ -214,23 +219,27 @@ class BagReader:
 
     @cached_property
     def _manuscript(self) -> BagTower:
-        return BagTower(self._config, self._state("manuscript."))
+        return self._tower("manuscript.")
 
     @cached_property
     def _citation(self) -> BagTower:
-        return BagTower(self._config, self._state("citation."))
+        return self._tower("citation.")
 
     @cached_property
     def _matches(self) -> BagMatches:
         return BagMatches(self._config, self._state("lexical."))
 
+    def _tower(self, prefix: str) -> BagTower:
+        vectors = TokenVectors(self._opened().get_slice(prefix + _VECTORS))
+        return BagTower(self._config, vectors, self._state(prefix))
+
     def _state(self, prefix: str) -> dict[str, np.ndarray]:
-        """Return the weights of a part, by their names in it, as float32."""
+        """Return the weights of a part but vectors, by their names in it, as float32."""
         with self._opened() as file:
             return {
                 name[len(prefix) :]: file.get_tensor(name).astype(np.float32, copy=False)
                 for name in self._names
-                if name.startswith(prefix)
+                if name.startswith(prefix) and name != prefix + _VECTORS
             }
 
     def _checked_names(self) -> list[str]:
@@ -252,7 +261,7 @@ class BagReader:
 def shapes_of(config: ModelConfig) -> dict[str, tuple[int, ...]]:
     """Return the shapes of all weights of a bag, by their names."""
     vocab, roles = config.vocab_size, len(ROLES)
-    tower = {"encoder.bag.embedding.weight": (vocab, config.dim)}
+    tower = {_VECTORS: (vocab, config.dim)}
     tower |= {"norm.weight": (config.dim,), "norm.bias": (config.dim,)}
     if config.bag.token_weights:
         tower["encoder.bag.log_weights.weight"] = (vocab, 1)

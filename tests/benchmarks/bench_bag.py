@@ -38,7 +38,7 @@ def main(
 
     path, store = Path(encoder), CorpusStore(Path(corpus))
     reader = BagReader(path, read_description(path))
-    known, table = reader._tokenize, reader._citation._table
+    known, table = reader._tokenize, reader._citation._vectors.all
     theirs = StaticModel(vectors=table, tokenizer=known.tokenizer, normalize=True)
 
     def ours(sentences: list[str], per_item: np.ndarray, anew: bool) -> np.ndarray:

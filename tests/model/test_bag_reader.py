@@ -99,6 +99,15 @@ def test_many_tokens_give_the_vectors_of_few(encoder, found, monkeypatch):
     assert np.ptp(few, axis=0).min() > 1e-3
 
 
+def test_vectors_that_are_read_one_by_one_have_the_digits_of_the_table(encoder, monkeypatch):
+    reader = BagReader(encoder, read_description(encoder))
+    alone = reader.embed_papers(TEXTS, SAMPLED)
+    assert "all" not in vars(reader._citation._vectors)
+    monkeypatch.setattr(reader._citation._vectors, "_left", 3)
+    assert np.array_equal(reader.embed_papers(TEXTS, SAMPLED), alone)
+    assert "all" in vars(reader._citation._vectors)
+
+
 def test_manuscripts_that_are_read_together_have_the_digits_of_single_ones(encoder, monkeypatch):
     rng = np.random.default_rng(1)
     asked = []
