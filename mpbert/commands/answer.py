@@ -57,7 +57,7 @@ def run(config: Config) -> None:
     if is_reused(config.output, "answer", config, inputs):
         return
     store = CorpusStore(config.corpus)
-    search = IndexSearch(store, config.index, config.pool)
+    search = IndexSearch(store, config.index, config.splits, config.pool)
     with output_directory(config.output, "answer", config, inputs) as out:
         for split in sorted(set(config.splits)):
             queries = store.queries(split, config.task)

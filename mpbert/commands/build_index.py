@@ -6,13 +6,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Optional
 
 from mpbert.foundation.config import check_least, option, positional
-from mpbert.foundation.errors import VectorsError
+from mpbert.foundation.errors import ConfigError, VectorsError
 from mpbert.foundation.manifest import is_reused, output_directory
+from mpbert.retrieval.options import known_option
 
 if TYPE_CHECKING:  # what --help need not wait for
+    import numpy as np
+
     from mpbert.corpus.store import CorpusStore
     from mpbert.recommending.answering import AnsweringIndex
+    from mpbert.recommending.columns import ColumnTable
     from mpbert.recommending.directory import IndexData
+    from mpbert.recommending.matching import PapersByToken
     from mpbert.recommending.tables import IndexTables
 
 
@@ -31,13 +36,18 @@ class Config:
         3, "readings of a text, random samples of its sentences, whose vectors are averaged"
     )
     seed: int = option(1, "seed of the readings")
-    all_contexts: bool = option(
-        False, "after learning, add the citing sentences of validation and test papers, too"
+    known: list[str] = known_option()
+    known_vectors: Optional[Path] = option(
+        None,
+        "what the index holds after learning: vectors by embed with the same --known",
+        type=Path,
     )
 
     def __post_init__(self) -> None:
         """Check what argparse cannot."""
         check_least(self, readings=1)
+        if "train" not in self.known:
+            raise ConfigError(f"--known {' '.join(self.known)}; expected train, and other splits")
 
 
 def run(config: Config) -> None:
@@ -49,35 +59,24 @@ def run(config: Config) -> None:
     from mpbert.recommending.directory import ENCODER, data_folder, write_data
     from mpbert.recommending.encoders import copy_encoder
     from mpbert.recommending.learning import QUERIES
-    from mpbert.recommending.matching import PapersByToken
     from mpbert.recommending.store_tables import bodies_of, contexts_of, papers_of
     from mpbert.recommending.tables import IndexTables
-    from mpbert.vectors.matches import read_weights
-    from mpbert.vectors.normal import normalized
-    from mpbert.vectors.store import VectorStore, check_ids
 
     inputs = inputs_of(config)
     if is_reused(config.output, "build-index", config, inputs):
         return
     store = CorpusStore(config.corpus)
     store.map_sentences()
-    vectors = VectorStore.load(config.vectors, "papers")
-    check_ids(vectors, store.paper_ids, f"{config.vectors}")
-    matches = read_weights(config.vectors, "papers", len(vectors))
-    _check_encoder(config, vectors.dim, 0 if matches is None else matches.vocab_size)
-    vectors = vectors.first(config.dim)
-    held = None if matches is None else PapersByToken.of(matches)
+    vectors = _read_vectors(config, config.vectors, store)
+    known = config.known_vectors and _read_vectors(config, config.known_vectors, store)
     with output_directory(config.output, "build-index", config, inputs) as out:
         copy_encoder(config.encoder, out.path / ENCODER)
         folder = data_folder(out.path, 1)
         folder.mkdir()
-        tables = IndexTables(
-            *(papers_of(store), contexts_of(store)),
-            *(normalized(vectors.vectors), held, bodies_of(store)),
-        )
+        tables = IndexTables(papers_of(store), contexts_of(store), *vectors, bodies_of(store))
         data, remarks = _learnt(config, store, tables, out.path / ENCODER)
-        if config.all_contexts:
-            data = _with_all_contexts(data, store)
+        if set(config.known) > {"train"}:
+            data = _with_known(data, contexts_of(store, config.known), known)
         out.counts |= {"generation": 1, **write_data(folder, data)}
     print(
         f"{config.output}: {out.counts['papers']:,} papers, "
@@ -98,7 +97,28 @@ def run(config: Config) -> None:
 
 def inputs_of(config: Config) -> list[Path]:
     """Return all paths whose content the output depends on."""
-    return [config.corpus, config.encoder, config.vectors]
+    known = [config.known_vectors] if config.known_vectors else []
+    return [config.corpus, config.encoder, config.vectors, *known]
+
+
+def _read_vectors(
+    config: Config, directory: Path, store: "CorpusStore"
+) -> "tuple[np.ndarray, PapersByToken | None]":
+    """Return (N, D) vectors of length 1, and weights of exact matches, if there are any.
+
+    :raises VectorsError: they are not of this corpus, or not of this encoder.
+    """
+    from mpbert.recommending.matching import PapersByToken
+    from mpbert.vectors.matches import read_weights
+    from mpbert.vectors.normal import normalized
+    from mpbert.vectors.store import VectorStore, check_ids
+
+    vectors = VectorStore.load(directory, "papers")
+    check_ids(vectors, store.paper_ids, f"{directory}")
+    matches = read_weights(directory, "papers", len(vectors))
+    _check_encoder(config, directory, vectors.dim, 0 if matches is None else matches.vocab_size)
+    held = None if matches is None else PapersByToken.of(matches)
+    return normalized(vectors.first(config.dim).vectors), held
 
 
 def _learnt(
@@ -172,19 +192,25 @@ def _cut_levels(encoder: Path) -> None:
     bag.rename(encoder)
 
 
-def _with_all_contexts(data: "IndexData", store: "CorpusStore") -> "IndexData":
-    """Return the same with the citing sentences of all splits; what was learnt stays."""
-    from mpbert.corpus.splits import SPLITS
+def _with_known(
+    data: "IndexData",
+    contexts: "ColumnTable",
+    vectors: "tuple[np.ndarray, PapersByToken | None] | None",
+) -> "IndexData":
+    """Return the same with other citing sentences, and vectors if given; what was learnt stays."""
     from mpbert.recommending.directory import data_of
-    from mpbert.recommending.store_tables import contexts_of
+    from mpbert.vectors.normal import normalized
 
-    tables = replace(data.tables, contexts=contexts_of(store, SPLITS))
+    tables = replace(data.tables, contexts=contexts)
+    if vectors is not None:
+        width = tables.vectors.shape[1]  # less than was read, if levels did not stay
+        tables = replace(tables, vectors=normalized(vectors[0][:, :width]), matches=vectors[1])
     made = data_of(tables, data.readings, data.seed, data.fields is not None)
     return made.with_learnt_of(data)
 
 
-def _check_encoder(config: Config, dim: int, num_matched: int) -> None:
-    """Check that the encoder is whole, and that it made the vectors.
+def _check_encoder(config: Config, directory: Path, dim: int, num_matched: int) -> None:
+    """Check that the encoder is whole, and that it made the vectors of a directory.
 
     :param dim: of the vectors; ``num_matched`` tokens have weights beside them.
     :raises EncoderError: it is not whole.
@@ -197,11 +223,11 @@ def _check_encoder(config: Config, dim: int, num_matched: int) -> None:
     description = read_description(config.encoder)
     sizes = description.model
     open_text_encoder(config.encoder, description)
-    check_made_with(config.vectors, dim, config.encoder, sizes.vector_dim)
+    check_made_with(directory, dim, config.encoder, sizes.vector_dim)
     expected = sizes.vocab_size if sizes.lexical.exact_matches else 0
     if num_matched != expected:
         raise VectorsError(
-            f"{config.vectors}: found exact matches of {num_matched:,} tokens beside the vectors; "
+            f"{directory}: found exact matches of {num_matched:,} tokens beside the vectors; "
             f"expected those of {expected:,}, as {config.encoder} makes; embed the corpus with "
             f"this encoder"
         )

@@ -9,15 +9,13 @@ from typing import TYPE_CHECKING, Optional
 from mpbert.corpus.splits import SPLITS
 from mpbert.foundation.config import check_least, option, positional
 from mpbert.foundation.engine_choice import engine_of, engine_option
-from mpbert.foundation.errors import ConfigError
 from mpbert.foundation.manifest import check_inputs, is_finished, output_directory
 from mpbert.foundation.parts import Arrays, parts_of
 from mpbert.foundation.progress import progress
+from mpbert.retrieval.options import check_known, known_option
 
 if TYPE_CHECKING:  # what --help need not wait for
     import numpy as np
-
-    from mpbert.model.description import EncoderDescription
 
 logger = logging.getLogger(__name__)
 BLOCK = 1024  # items whose vectors are kept together: what a killed run has to do again, at most
@@ -36,8 +34,9 @@ class Config:
         type=Path,
     )
     splits: list[str] = option(
-        ("valid", "test"), "splits whose manuscripts are embedded", nargs="+", choices=SPLITS
+        ("valid", "test"), "splits whose manuscripts are embedded", nargs="*", choices=SPLITS
     )
+    known: list[str] = known_option()
     readings: int = option(
         1, "readings of a text, random samples of its sentences, whose vectors are averaged"
     )
@@ -65,10 +64,12 @@ def run(config: Config) -> None:
     check_inputs(inputs)
     corpus, model = BinaryCorpus(config.data), read_description(config.encoder)
     check_same_tokenizer(config.encoder, config.data)
-    _check_splits(config, model)
+    if model.reading.citing_sentences or model.model.lexical.exact_matches:
+        check_known(config.known, config.splits)
     work = Embedding(
         *(config.data, config.encoder, config.sentence_vectors),
         *(config.readings, config.seed, config.batch_tokens, config.device, config.bf16),
+        tuple(config.known),
     )
     ids = {PAPERS: corpus.paper_ids}
     ids |= {f"contexts.{split}": corpus.context_ids(split) for split in sorted(set(config.splits))}
@@ -85,19 +86,6 @@ def run(config: Config) -> None:
             num_tokens = corpus.vocab_size if model.model.lexical.exact_matches else 0
             _save(out.path, name, its_ids, model.model.vector_dim, num_tokens, found)
             out.counts[name] = len(its_ids)
-
-
-def _check_splits(config: Config, encoder: "EncoderDescription") -> None:
-    """Refuse to embed training manuscripts that would find what papers were read with.
-
-    :raises ConfigError: papers are read with the contexts that are to be embedded.
-    """
-    reads_citing = encoder.reading.citing_sentences or encoder.model.lexical.exact_matches
-    if reads_citing and "train" in config.splits:
-        raise ConfigError(
-            f"--splits train: {config.encoder} reads papers with the training contexts that cite "
-            f"them, which would find what they cite; expected valid or test"
-        )
 
 
 def _save(

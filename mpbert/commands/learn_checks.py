@@ -72,7 +72,7 @@ def _examples(path: Path, index: Path, split: str, config: Config) -> "Examples"
     from mpbert.recommending.contexts import index_of_corpus
 
     store = CorpusStore(path)
-    made = index_of_corpus(store, index)
+    made = index_of_corpus(store, index, [split])
     if not made.vectors.shape[1]:
         raise ConfigError(f"{index}: has no vectors, by which papers are near; expected some")
     return examples_of(store, made, split, config.contexts)

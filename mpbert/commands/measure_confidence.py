@@ -52,7 +52,7 @@ def run(config: Config) -> None:
         )
     check_inputs([path for path in (config.corpus, config.index, config.foreign) if path])
     store = CorpusStore(config.corpus)
-    index = index_of_corpus(store, config.index)
+    index = index_of_corpus(store, config.index, [config.split])
     places = read_index(config.index).places
     if places is None or places.confidence is None:
         raise ConfigError(

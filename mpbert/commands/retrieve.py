@@ -27,7 +27,7 @@ from mpbert.foundation.manifest import is_reused, output_directory
 from mpbert.foundation.parts import Arrays, parts_of
 from mpbert.foundation.progress import progress
 from mpbert.methods.lexical.method import LEXICAL
-from mpbert.retrieval.options import SIMILARITIES, pool_option
+from mpbert.retrieval.options import SIMILARITIES, check_known, known_option, pool_option
 from mpbert.retrieval.stores.urls import store_option
 
 if TYPE_CHECKING:  # what --help need not wait for
@@ -68,6 +68,7 @@ class Config:
     splits: list[str] = option(
         ("valid", "test"), "splits to rank for", nargs="+", choices=SPLITS, type=str
     )
+    known: list[str] = known_option()
     top: int = option(100, "papers ranked per query")
     pool: str = pool_option()
     sample: Optional[int] = option(
@@ -113,11 +114,15 @@ class Config:
             )
         check_least(self, top=1, sample=1)
         if self.lexical:  # with the defaults in force: a new default is a new run
-            from mpbert.methods.lexical.search import check_fields
+            from mpbert.corpus.fields import split_fields
 
             settings = resolve_settings(LEXICAL[self.lexical], self.settings, self.lexical)
             object.__setattr__(self, "settings", settings)
-            check_fields(from_settings(LEXICAL[self.lexical], settings, self.lexical), self.splits)
+            method = from_settings(LEXICAL[self.lexical], settings, self.lexical)
+            if "citing" in split_fields(method.fields):
+                check_known(self.known, self.splits)
+        elif tuple(self.known) != ("train",):
+            raise ConfigError("--known is of words; for vectors give it to mpbert embed")
 
 
 def run(config: Config) -> None:
@@ -192,7 +197,7 @@ class _Ranking(Job):
         from mpbert.retrieval.cited import search_first, search_with_cited
 
         config = replace(self.config, corpus=self.corpus, vectors=self.vectors)
-        store = CorpusStore(config.corpus)
+        store = CorpusStore(config.corpus, config.known)
         index = _index_of(store, config)
         search = search_with_cited if config.add_cited else search_first
 

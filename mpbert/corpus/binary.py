@@ -111,10 +111,17 @@ class BinaryCorpus:
         """Ids of the contexts of a split, in their order."""
         return self._read(f"contexts.{split}.ids.txt").split("\n")[:-1]
 
-    def contexts(self, split: str) -> BinaryContexts:
-        """Return the contexts of one split; training asks for no other than its own."""
-        names = ("citing_rows", "sentences", "cited_offsets", "cited_rows", "is_repeat")
-        return BinaryContexts(*(np.asarray(self._map(f"contexts.{split}.{n}")) for n in names))
+    def contexts(self, *splits: str) -> BinaryContexts:
+        """Return the contexts of splits; training asks for no other than its own."""
+
+        def joined(name: str) -> np.ndarray:
+            return np.concatenate([self._map(f"contexts.{split}.{name}") for split in splits])
+
+        names = ("citing_rows", "sentences", "cited_rows", "is_repeat")
+        citing, sentences, cited, is_repeat = map(joined, names)
+        counts = [np.diff(self._map(f"contexts.{split}.cited_offsets")) for split in splits]
+        offsets = offsets_of(np.concatenate(counts))
+        return BinaryContexts(citing, sentences, offsets, cited, is_repeat)
 
     def distinct_contexts(self, split: str) -> BinaryContexts:
         """Return the contexts of one split that repeat no other."""

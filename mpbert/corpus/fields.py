@@ -76,8 +76,8 @@ def all_sentences(store: CorpusStore) -> FieldTexts:
 
 
 def citing_sentences(store: CorpusStore) -> FieldTexts:
-    """Return the training sentences that cite papers, once per cited paper."""
-    contexts = store.contexts("train")
+    """Return the known sentences that cite papers, once per cited paper."""
+    contexts = store.contexts(*store.known)
     cited_rows = contexts.cited_rows
     sentence_rows = store.sentence_offsets[contexts.citing_rows] + contexts.positions
     once_per_cited = np.repeat(sentence_rows, np.diff(contexts.cited_offsets))

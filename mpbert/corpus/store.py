@@ -4,7 +4,7 @@ Rows: a paper's row is its place in ``papers.parquet``, which is sorted by paper
 row is its place in ``sentences.parquet``, where papers follow one another in order.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
@@ -33,12 +33,13 @@ class CorpusStore:
     """Read-only access to a corpus store; columns are loaded when first used.
 
     :param path: directory made by ``build-corpus``.
+    :param known: splits whose contexts say what cites a paper, where words are ranked.
     :raises CorpusError: it is not a corpus store.
     :raises DamagedError: it is of another format.
     """
 
-    def __init__(self, path: Path) -> None:
-        self.path = Path(path)
+    def __init__(self, path: Path, known: Sequence[str] = ("train",)) -> None:
+        self.path, self.known = Path(path), known
         missing = [name for name in STORE_FILES if not (self.path / f"{name}.parquet").is_file()]
         if missing:
             raise CorpusError(
@@ -199,13 +200,15 @@ class CorpusStore:
     def _contexts(self) -> pa.Table:
         return self._read("contexts")
 
-    def contexts(self, split: str) -> Contexts:
-        """Return all citation contexts of one split; training code asks for ``train`` alone.
+    def contexts(self, *splits: str) -> Contexts:
+        """Return all citation contexts of splits; training code asks for ``train`` alone.
 
-        :raises ValueError: ``split`` is none of train, valid and test.
+        :raises ValueError: one of ``splits`` is none of train, valid and test.
         """
-        check_split(split)
-        table = self._contexts.filter(pc.equal(self._contexts["split"], split)).combine_chunks()
+        for split in splits:
+            check_split(split)
+        chosen = pc.is_in(self._contexts["split"], pa.array(splits))
+        table = self._contexts.filter(chosen).combine_chunks()
         lengths = pc.list_value_length(table["cited_rows"]).to_numpy().astype(np.int64)
         return Contexts(
             query_ids=table["context_id"].to_pylist(),

@@ -24,12 +24,13 @@ from mpbert.foundation.manifest import read_manifest
 logger = logging.getLogger(__name__)
 READINGS = 5  # of a text, whose vectors are averaged, as in those rows
 _FEW_PAPERS, _SMALL_VOCABULARY = 2000, 8000  # few words in so small a library
-_CORPUS, _INDEX = "library", "index"
+_CORPUS, _INDEX, _KNOWN = "library", "index", "known"
 _NAMES = {
     "build corpus": "read the papers",
     "binarize": "learn a tokenizer",
     "finetune": "train",
-    "embed": "embed",
+    "embed": "embed, without what validation papers cite",
+    "embed again": "embed with all citations",
     "build index": "learn to rank, and build the index",
 }  # step -> what a user is told
 
@@ -88,10 +89,14 @@ class LibraryTraining:
         ranks = Row(_INDEX, _INDEX, INDEX, vectors=self.trained)
         layout = Layout(self.place)
         experiment = Experiment.of([model, ranks], self.corpus, layout, Tuned(), RECIPES)
-        *training, _ = steps_of(experiment, experiment.variant(self.trained))
+        *training, embed, _ = steps_of(experiment, experiment.variant(self.trained))
         build, _ = steps_of(experiment, experiment.variant(_INDEX))
-        asked = ("--readings", str(self.readings), "--seed", str(self.seed), "--all-contexts")
-        return [*training, Step(build.name, (*build.words, *asked))]
+        known, vectors = ("--known", "train", "valid"), str(layout.vectors(_CORPUS, _KNOWN))
+        command, data, encoder, _, *flags = embed.words
+        again = Step("embed again", (command, data, encoder, vectors, *flags, *known, "--splits"))
+        asked = ("--readings", str(self.readings), "--seed", str(self.seed), *known)
+        asked += ("--known-vectors", vectors)
+        return [*training, embed, again, Step(build.name, (*build.words, *asked))]
 
 
 def train_on_library(training: LibraryTraining) -> Path:

@@ -232,6 +232,16 @@ def as_plain_dict(config: object) -> dict[str, Any]:
     return {name: _plain(value) for name, value in values.items() if name not in _NOT_NOTED}
 
 
+def defaults_of(config: object) -> dict[str, Any]:
+    """Return the defaults of what :func:`as_plain_dict` names, where there are any."""
+    given = {field.name: field.default for field in dataclasses.fields(config)}
+    return {
+        name: _plain(given[name])
+        for name in as_plain_dict(config)
+        if given[name] is not dataclasses.MISSING
+    }
+
+
 def _plain(value: object) -> Any:
     if isinstance(value, Path):
         return str(value)

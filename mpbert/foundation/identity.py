@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from mpbert.foundation.checksums import fingerprint
-from mpbert.foundation.config import as_plain_dict
+from mpbert.foundation.config import as_plain_dict, defaults_of
 
 _SHA256 = re.compile(r"[0-9a-f]{64}")  # of an input
 _LONGEST = 60  # characters of a value that a message shows
@@ -67,9 +67,13 @@ def _shown(value: Any) -> str:
 
 
 def _compared(settings: Any, config: object) -> Any:
-    """Return noted settings with the names of listed paths; manifests keep the paths as given."""
+    """Return noted settings with the names of listed paths; manifests keep the paths as given.
+
+    An option that is newer than a manifest had its default there.
+    """
     if not isinstance(settings, dict):
         return settings
+    settings = defaults_of(config) | settings
     return {
         key: [Path(str(place)).name for place in value]
         if isinstance(value, list) and _are_paths(getattr(config, key, None))

@@ -36,6 +36,7 @@ class Embedding(Job):
     :param readings: random readings of each item whose vectors are averaged.
     :param seed: of the readings.
     :param batch_tokens: most tokens of a batch; ``bf16`` whether products are in bfloat16.
+    :param known: splits whose contexts papers are read with.
     """
 
     data: Path
@@ -46,6 +47,7 @@ class Embedding(Job):
     batch_tokens: int
     device: str
     bf16: bool
+    known: tuple[str, ...] = ("train",)
 
     @property
     def gpus(self) -> int:
@@ -75,7 +77,8 @@ class _Opened:
 
     @cached_property
     def _citing(self) -> CitingSentences:
-        return CitingSentences.of(self._corpus.contexts("train"), self._corpus.num_papers)
+        contexts = self._corpus.contexts(*self._work.known)
+        return CitingSentences.of(contexts, self._corpus.num_papers)
 
     def __call__(self, chosen: tuple[str, int, int]) -> Arrays:
         name, first, last = chosen

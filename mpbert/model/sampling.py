@@ -37,7 +37,7 @@ class SampledSentences:
 
 @dataclass(frozen=True)
 class CitingSentences:
-    """The training sentences that cite each paper.
+    """The known sentences that cite each paper.
 
     :param offsets: (N + 1,) paper r is cited by ``sentences[offsets[r]:offsets[r + 1]]``.
     :param citing_rows: (M,) the papers that these sentences are of.
@@ -48,13 +48,13 @@ class CitingSentences:
     citing_rows: np.ndarray
 
     @classmethod
-    def of(cls, train: BinaryContexts, num_papers: int) -> "CitingSentences":
-        """Gather them from the contexts of the training split."""
-        contexts = row_numbers(np.diff(train.cited_offsets))
-        order = np.argsort(train.cited_rows, kind="stable")
-        counts = np.bincount(train.cited_rows, minlength=num_papers)
+    def of(cls, known: BinaryContexts, num_papers: int) -> "CitingSentences":
+        """Gather them from contexts: in training those of the training split."""
+        contexts = row_numbers(np.diff(known.cited_offsets))
+        order = np.argsort(known.cited_rows, kind="stable")
+        counts = np.bincount(known.cited_rows, minlength=num_papers)
         contexts = contexts[order]
-        return cls(offsets_of(counts), train.sentences[contexts], train.citing_rows[contexts])
+        return cls(offsets_of(counts), known.sentences[contexts], known.citing_rows[contexts])
 
     def candidates(
         self, rows: np.ndarray, unread: np.ndarray | None = None

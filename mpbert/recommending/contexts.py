@@ -6,7 +6,7 @@ all sentences without markers. An encoder and the words read around the place, n
 next sentence.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 
@@ -62,17 +62,18 @@ def questions_of(
         yield recommender.questions_of_whole([paper.title, *paper.abstract], year)
 
 
-def index_of_corpus(store: CorpusStore, path: Path) -> Recommender:
-    """Return an index that build-index made of a corpus, which knows training contexts alone.
+def index_of_corpus(store: CorpusStore, path: Path, splits: Sequence[str]) -> Recommender:
+    """Return an index that build-index made of a corpus, which knows no contexts of some splits.
 
     :raises IndexFormatError: it is another index: it may know what the contexts cite.
     """
     index = Recommender(path)
     manifest = read_manifest(path)
     is_changed = manifest["counts"]["generation"] > 1
-    knows_all = manifest["command"] != "build-index" or manifest["config"].get("all_contexts")
-    if knows_all or is_changed:
-        flag = " --all-contexts" if manifest["config"].get("all_contexts") else ""
+    asked, of_all = manifest["config"], ("train", *splits)
+    known = asked.get("known", of_all if asked.get("all_contexts") else ())  # as it was called
+    if is_changed or manifest["command"] != "build-index" or set(known) & set(splits):
+        flag = f" --known {' '.join(known)}" if known else ""
         made = "add or remove" if is_changed else f"mpbert {manifest['command']}{flag}"
         raise IndexFormatError(
             f"{path}: found an index that {made} wrote, which may know what the contexts cite; "
@@ -89,14 +90,16 @@ def index_of_corpus(store: CorpusStore, path: Path) -> Recommender:
 class IndexSearch:
     """Ranks the papers of a corpus for its queries by the very code that answers questions.
 
-    :param path: index that build-index made of this corpus.
+    :param path: index that build-index made of this corpus; ``splits`` will be asked for.
     :param pool: one of :data:`mpbert.retrieval.options.POOLS`.
     :raises IndexFormatError: it is another index: it may know what the contexts cite.
     """
 
-    def __init__(self, store: CorpusStore, path: Path, pool: str = "known") -> None:
+    def __init__(
+        self, store: CorpusStore, path: Path, splits: Sequence[str], pool: str = "known"
+    ) -> None:
         self._store, self._pool = store, pool
-        self._recommender = index_of_corpus(store, path)
+        self._recommender = index_of_corpus(store, path, splits)
 
     def search(self, queries: Queries, split: str, k: int) -> tuple[Ranking, np.ndarray | None]:
         """Return the first k papers of each query, and how sure these are, with and without.

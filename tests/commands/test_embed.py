@@ -151,21 +151,23 @@ def test_an_output_that_cannot_be_made_is_one_line(rfc_binary, finetuned_encoder
     assert "cannot be written (Not a directory)" in capsys.readouterr().err
 
 
-def test_encoders_that_read_citing_sentences_read_them_and_never_embed_training_contexts(
-    vectors, rfc_binary, finetuned_encoder, tmp_path, capsys
+@pytest.mark.parametrize("known", [["train"], ["train", "valid"]])
+def test_encoders_that_read_citing_sentences_read_the_known_and_never_embed_their_contexts(
+    vectors, rfc_binary, finetuned_encoder, tmp_path, capsys, known
 ):
     encoder = shutil.copytree(finetuned_encoder, tmp_path / "encoder")
     config = json.loads((encoder / "config.json").read_text())
     config["reading"]["citing_sentences"] = 3
     (encoder / "config.json").write_text(json.dumps(config))
     (encoder / "manifest.json").unlink()  # an encoder of others, which has no checksums
-    embed.run(embed.Config(rfc_binary, encoder, tmp_path / "with"))
+    embed.run(embed.Config(rfc_binary, encoder, tmp_path / "with", splits=["test"], known=known))
     found, plain = (VectorStore.load(path, "papers") for path in (tmp_path / "with", vectors))
-    cited = np.unique(BinaryCorpus(rfc_binary).contexts("train").cited_rows)
+    contexts = [BinaryCorpus(rfc_binary).contexts(split) for split in known]
+    cited = np.unique(np.concatenate([each.cited_rows for each in contexts]))
     changed = np.abs(found.vectors - plain.vectors).max(axis=1) > 1e-4  # beyond rounding
     assert np.flatnonzero(changed).tolist() == cited.tolist()
-    arguments = [str(rfc_binary), str(encoder), str(tmp_path / "out"), "--splits", "train"]
-    assert main(["embed", *arguments]) == 2
+    arguments = [str(rfc_binary), str(encoder), str(tmp_path / "out"), "--splits", known[-1]]
+    assert main(["embed", *arguments, "--known", *known]) == 2
     error = capsys.readouterr().err
-    assert "would find what they cite; expected valid or test" in error
+    assert f"--splits {known[-1]}: its contexts are known" in error
     assert not (tmp_path / "out").exists()

@@ -70,12 +70,12 @@ def test_a_library_is_trained_on_by_one_command_that_goes_on(
     execute.add("binarize")
     code, _, error = run(*words)
     assert code == 143 and not index.exists() and place.is_dir()
-    assert "[2/5] learn a tokenizer: stopped; run this again, and it goes on" in error
+    assert "[2/6] learn a tokenizer: stopped; run this again, and it goes on" in error
     execute.clear()
     code, out, error = run(*words)
     assert code == 0, error
-    assert "[1/5] read the papers: finished before" in error
-    for said in ("[2/5] learn a tokenizer: ", "[5/5] learn to rank, and build the index: "):
+    assert "[1/6] read the papers: finished before" in error
+    for said in ("[2/6] learn a tokenizer: ", "[6/6] learn to rank, and build the index: "):
         assert said in error
     assert "120 papers read as rfc" in out and "ranked by token_bag_matches" in out
     assert "that is few to learn from: training pays from about 3,000 on" in out

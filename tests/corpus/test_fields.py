@@ -13,6 +13,7 @@ from mpbert.corpus.fields import (
     query_texts,
     split_fields,
 )
+from mpbert.corpus.store import CorpusStore
 from mpbert.corpus.text import stem
 from mpbert.foundation.errors import ConfigError, CorpusError
 
@@ -62,12 +63,15 @@ def test_words_outside_a_given_vocabulary_are_skipped(store):
     assert (some != counts[:, [5, 2, 9]]).nnz == 0
 
 
-def test_citing_sentences_are_those_of_training_papers_once_per_cited_paper(store):
+@pytest.mark.parametrize("known", [("train",), ("train", "valid")])
+def test_citing_sentences_are_those_of_known_papers_once_per_cited_paper(store, known):
+    store = CorpusStore(store.path, known)
     texts, rows = citing_sentences(store).read(0, store.num_papers)
     expected = []
-    contexts = store.contexts("train")
+    contexts = store.contexts(*known)
+    assert len(contexts) == sum(len(store.contexts(split)) for split in known)
     for i, row in enumerate(contexts.citing_rows):
-        assert store.paper_splits[row] == "train"
+        assert store.paper_splits[row] in known
         sentence = store.paper(row).sentences[contexts.positions[i]]
         expected += [(sentence, cited) for cited in contexts.cited(i)]
     assert list(zip(texts.to_pylist(), rows, strict=True)) == expected

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from mpbert.foundation.checksums import sealed
 from mpbert.foundation.claims import parts_directory
 from mpbert.foundation.errors import CorpusError, DamagedError, MpbertError, OutputError
 from mpbert.foundation.identity import told_values
@@ -93,6 +94,12 @@ def test_the_same_work_is_finished_and_other_work_refused(paths):
     make(paths)
     assert finished(paths)
     with pytest.raises(OutputError, match="made with another config"):
+        finished(paths, seed=2)
+    manifest = json.loads((paths[1] / "manifest.json").read_text())
+    del manifest["config"]["seed"], manifest["checksum"]  # made before there was a seed
+    (paths[1] / "manifest.json").write_bytes(sealed(manifest))
+    assert finished(paths)
+    with pytest.raises(OutputError, match=r"made with another config \(seed: 1 there, 2 asked"):
         finished(paths, seed=2)
     with pytest.raises(OutputError, match="made with another command"):
         finished(paths, command="other")

@@ -1,13 +1,16 @@
+from pathlib import Path
+
 import numpy as np
 import pytest
 
+from mpbert.commands import retrieve
 from mpbert.corpus.fields import query_texts
 from mpbert.foundation.config import from_settings
 from mpbert.foundation.errors import ConfigError
 from mpbert.methods.lexical.bm25 import Bm25
 from mpbert.methods.lexical.bm25_contexts import Bm25Contexts
 from mpbert.methods.lexical.index import LexicalIndex
-from mpbert.methods.lexical.search import LexicalSearch, check_fields
+from mpbert.methods.lexical.search import LexicalSearch
 
 
 @pytest.mark.parametrize("neighbours", [3, 10_000])
@@ -41,7 +44,8 @@ def test_a_query_without_known_words_finds_nothing(store):
 
 
 def test_it_does_not_rank_for_training_contexts():
-    with pytest.raises(ConfigError, match="holds the training contexts themselves"):
-        check_fields(Bm25Contexts(), ["train"])
+    asked = {"lexical": "bm25_contexts", "splits": ["train"]}
+    with pytest.raises(ConfigError, match="train: its contexts are known"):
+        retrieve.Config(Path("corpus"), Path("out"), **asked)
     with pytest.raises(ConfigError, match="fields"):
         from_settings(Bm25Contexts, ["fields=abstract"], "bm25_contexts")

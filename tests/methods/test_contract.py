@@ -162,7 +162,7 @@ class TestLexicalMethods:
         self, name, task, store, other_texts
     ):
         if "citing" in LEXICAL[name]().fields:
-            pytest.skip("it holds the training contexts themselves, see check_fields")
+            pytest.skip("it ranks by the training contexts themselves")
         queries = store.queries("train", task)
         found = [lexical(name, each).search(queries, "train", TOP) for each in (store, other_texts)]
         rows = found[0][0]

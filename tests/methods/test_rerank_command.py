@@ -162,7 +162,7 @@ def test_training_lists_hold_training_papers_only_and_never_what_would_tell(rfc_
     assert len(found) == len(store.contexts("train"))
     used = {found.paper_ids[code] for code in found.codes}
     assert all(store.paper_splits[store.row_of[paper]] == "train" for paper in used)
-    with pytest.raises(ConfigError, match="fields=citing holds the training contexts themselves"):
+    with pytest.raises(ConfigError, match="--splits train: its contexts are known"):
         retrieve.Config(
             rfc_corpus, tmp_path / "x", lexical="bm25", settings=["fields=citing"], splits=["train"]
         )

@@ -26,6 +26,8 @@ from mpbert.recommending.learning import learn
 from mpbert.recommending.learnt import COMPANIONS
 from mpbert.recommending.manuscripts.sentences import manuscript_at
 from mpbert.recommending.recommender import Recommender
+from mpbert.vectors.normal import normalized
+from mpbert.vectors.store import VectorStore
 from tests.conftest import keep_levels
 from tests.recommending.given import GivenRecommender
 from tests.recommending.texts import NEW, TEXT
@@ -118,6 +120,35 @@ def test_build_index_prints_the_weights(matching, rfc_corpus, tmp_path, capsys, 
         assert f"  {name} {weight:g}" in printed
     file = "data.1/weights.json"
     assert (tmp_path / "again" / file).read_bytes() == (matching.index / file).read_bytes()
+
+
+def test_what_validation_cites_is_known_after_learning(
+    matching, rfc_corpus, rfc_binary, tmp_path, capsys, monkeypatch
+):
+    keep_levels(monkeypatch)
+    stored = matching.index.parent / "stored"
+    flags = ["--sentence-vectors", stored] if stored.exists() else []
+    later, index = tmp_path / "later", tmp_path / "index"
+    known = ["--known", "train", "valid"]
+    words = ["embed", rfc_binary, matching.encoder, later, *flags, *known, "--splits"]
+    assert main([*map(str, words)]) == 0
+    assert not list(later.glob("contexts*"))
+    words = ["build-index", rfc_corpus, matching.encoder, matching.vectors, index, *known]
+    assert main([*map(str, words), "--known-vectors", str(later)]) == 0
+    before, found = read_index(matching.index), read_index(index)
+    assert found.places.fusion == before.places.fusion
+    store = CorpusStore(rfc_corpus)
+    train, valid = (len(store.contexts(split)) for split in ("train", "valid"))
+    numbers = [len(each.tables.contexts["position"]) for each in (before, found)]
+    assert numbers == [train, train + valid]
+    vectors = VectorStore.load(later, "papers").vectors
+    np.testing.assert_allclose(found.tables.vectors, normalized(vectors), atol=1e-6)
+    more = [len(x.tables.matches.postings.papers) for x in (before, found)]
+    assert more[0] < more[1]  # tokens of sentences that cite a paper
+    for split, code in (("valid", 2), ("test", 0)):
+        run = tmp_path / split
+        assert main([*map(str, ["answer", rfc_corpus, index, run, "--splits", split])]) == code
+    assert "mpbert build-index --known train valid wrote" in capsys.readouterr().err
 
 
 def test_of_few_validation_contexts_nothing_is_learnt(

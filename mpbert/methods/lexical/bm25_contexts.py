@@ -40,15 +40,15 @@ class Bm25Contexts(Bm25):
     sharpness: float = setting(SHARPNESS, minimum=0)
 
     def count_words(self, store: CorpusStore) -> "tuple[sparse.csr_array, pa.Array]":
-        """Return how often each training context holds each stem, (C, V), and the (V,) stems."""
+        """Return how often each known context holds each stem, (C, V), and the (V,) stems."""
         from scipy import sparse
 
-        contexts = store.contexts("train")
+        contexts = store.contexts(*store.known)
         texts = query_texts(store, contexts, self.citing_weight)
         counts, vocabulary = count_matrix(pa.array(texts, pa.large_string()), stemmed=True)
         if not len(vocabulary):
             raise CorpusError(
-                f"{store.path}: found no word in training contexts; expected some, choose another "
+                f"{store.path}: found no word in known contexts; expected some, choose another "
                 f"lexical method"
             )
         ones = np.ones(len(contexts.cited_rows))

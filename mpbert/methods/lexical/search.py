@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from mpbert.corpus.fields import no_word, paper_blocks, query_texts, split_fields
+from mpbert.corpus.fields import no_word, paper_blocks, query_texts
 from mpbert.corpus.store import CorpusStore, Queries
-from mpbert.foundation.errors import ConfigError
 from mpbert.methods.lexical.bm25 import Bm25
 from mpbert.methods.lexical.index import LexicalIndex
 from mpbert.methods.lexical.method import LexicalMethod
@@ -99,15 +98,3 @@ class DiskSearch:
         papers, own = training_pool(self._store, queries)
         rows, scores = self._training.search(texts, k, own, years)
         return np.where(rows >= 0, papers[rows], -1), scores
-
-
-def check_fields(method: LexicalMethod, splits: list[str]) -> None:
-    """Refuse to rank for training contexts by the training contexts.
-
-    :raises ConfigError: a paper is the sentences that cite it, and training queries are these.
-    """
-    if "train" in splits and "citing" in split_fields(method.fields):
-        raise ConfigError(
-            f"--splits train: fields={method.fields} holds the training contexts themselves, "
-            f"which would find what they cite; expected abstract or text"
-        )
