@@ -243,17 +243,16 @@ class PaperRanker:
         found, asked = {}, (question.sentences, question.sentence)
         if ranker != "words" and self._vectors.shape[1]:
             vector = self._encoder.embed_manuscript(*asked)
+            values = cosines(self._vectors, vector) if near is None else near.values
             if ranker == "both" and (self._matches is not None or self._is_foreign):
                 matches = 0.0
                 if self._matches is not None:
                     matches = self._matches.scores(self._encoder.weigh_manuscript(*asked))
-                values = cosines(self._vectors, vector) if near is None else near.values
                 if not self._is_foreign:
                     return {"fused": lambda: matches + values}
                 words = self._words.bm25(*question.words, self._lookup.words)
                 nears = [] if near is None else [near]
                 return {"fused": beside(words, lambda: matches + values, nears, allowed)}
-            values = self._vectors @ vector if near is None else near.values
             found["dense"] = lambda: values
         if ranker != "dense":
             words = self._words.bm25(*question.words, self._lookup.words)

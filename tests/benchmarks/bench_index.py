@@ -1,12 +1,13 @@
 """The index of made abstracts by each engine: one and the same, also where a machine is killed.
 
-Run: ``PYTHONPATH=. .venv/bin/python tests/benchmarks/bench_index.py [papers]``; 20,000 by default
-(some minutes). It needs ``pip install 'mpbert[ray]'``. Abstracts are those of ``bench_library.py``,
-clusters those of ``bench_ray.py``; of two machines one is killed when half of the blocks are made.
-Seconds are those of the processor, of the command and its own processes: tasks of Ray are not among
-them. Memory is that of the largest of these.
+Run: ``PYTHONPATH=. .venv/bin/python tests/benchmarks/bench_index.py [papers] [shape...]``; 20,000
+by default (some minutes), and each shape of ``bench_ray.py``; ``pip install 'mpbert[ray]'`` before.
+Abstracts are those of ``bench_library.py``; of two machines one is killed when half of the blocks
+are made. Seconds are those of the processor, of the command and its own processes; memory is that
+of the largest of these. A line says both of the tasks of Ray.
 """
 
+import os
 import shutil
 import sys
 import tempfile
@@ -24,19 +25,55 @@ from mpbert.recommending.library_tables import _BLOCK
 if TYPE_CHECKING:
     from ray.cluster_utils import Cluster
 
+_TICK = os.sysconf("SC_CLK_TCK")
 
-def main(papers: str = "20000") -> None:
+
+def main(papers: str = "20000", *shapes: str) -> None:
     """Print a row for each engine."""
     with tempfile.TemporaryDirectory() as folder:
         place, what, half = Path(folder), f"index: {int(papers):,} abstracts", int(papers) // 2
         write_papers(place / "papers.json", int(papers), 0)
         _measure(f"{what}, processes", place, "processes")
-        for shape, cores in SHAPES.items():
-            with machines(cores) as made:
-                if len(cores) > 1:
+        for shape in shapes or SHAPES:
+            with machines(SHAPES[shape]) as made:
+                tasks = _Tasks()
+                if len(SHAPES[shape]) > 1:
                     about = made, place, half // _BLOCK
                     threading.Thread(target=_kill_one, args=about, daemon=True).start()
                 _measure(f"{what}, Ray, {shape}", place, f"ray://{made.address}")
+                print(f"{shape}: {tasks.told()}", flush=True)
+
+
+class _Tasks(threading.Thread):
+    """Looks each second at what processes of tasks, below machines that we started, have taken."""
+
+    def __init__(self) -> None:
+        super().__init__(daemon=True)
+        self._seconds: dict[str, float] = {}
+        self._mib: dict[str, int] = {}
+        self.start()
+
+    def run(self) -> None:
+        while True:
+            for folder in Path("/proc").glob("[0-9]*"):
+                try:
+                    if (folder / "cmdline").read_bytes().startswith((b"ray::_make", b"ray::IDLE")):
+                        self._look(folder)
+                except (OSError, IndexError):
+                    continue  # it has ended
+            time.sleep(1)
+
+    def _look(self, folder: Path) -> None:
+        stat = (folder / "stat").read_text().rpartition(")")[2].split()
+        machine = Path(f"/proc/{stat[1]}/stat").read_text().rpartition(")")[2].split()
+        if int(machine[1]) == os.getpid():
+            self._seconds[folder.name] = sum(map(int, stat[11:13])) / _TICK
+            held = (folder / "status").read_text().partition("VmHWM:")[2].split()
+            self._mib[folder.name] = int(held[0]) // 1024
+
+    def told(self) -> str:
+        """Say what all have taken, and the most that one has held."""
+        return f"tasks took {sum(self._seconds.values()):.2f} s, {max(self._mib.values()):,} MiB"
 
 
 def _kill_one(made: "Cluster", place: Path, number: int) -> None:
@@ -58,6 +95,7 @@ def _measure(what: str, place: Path, engine: str) -> None:
     for made in sorted((first / "data.1").iterdir()):
         if made.read_bytes() != (index / "data.1" / made.name).read_bytes():
             raise SystemExit(f"{what}: {made.name} is another one than by processes")
+    print(f"{what}: the same bytes as by processes", flush=True)
     shutil.rmtree(index)
 
 

@@ -12,6 +12,8 @@ made    as many made abstracts as PAPERS, 30,000, and 30 words of some that foll
 bags    vectors by a token bag (BAG) that ``mpbert distil`` made of MiniLM on this corpus, and by a
         table (STATIC) that model2vec made of it: ``distill(MINILM, pca_dims=256)``
 vectors those of VECTORS, of papers and of contexts; recall is of the ten nearest
+late    states of tokens by MiniLM, of 300 abstracts and those that 100 contexts cite; all papers
+        are scored. fast-plaid wants another torch than ours: give both a Python of their own
 onnx    vectors by the encoder of incite-app. Its class makes the batches; the session of ONNX is
         given to it, since its own loader, of optimum, fails beside transformers 5
 """
@@ -30,11 +32,11 @@ from typing import Any
 
 import numpy as np
 from contest import forget_peak, peak_mib, print_row
+from late_opponents import TASKS
 from opponents import THREADS, Data
-from vector_opponents import TASKS
 
 TURNS, FEW = int(os.environ.get("TURNS", "3")), 200
-MODULES = {"incite-app": "incite"}
+MODULES = {"incite-app": "incite", "fast-plaid": "fast_plaid"}
 
 
 def turn(task: str, number: int, folder: Path) -> None:

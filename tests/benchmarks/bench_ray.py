@@ -48,7 +48,6 @@ _TICK = os.sysconf("SC_CLK_TCK")
 def main(rounds: str = "3") -> None:
     if importlib.util.find_spec("ray") is None:
         raise SystemExit("ray is not installed: pip install 'mpbert[ray]'")
-    os.environ.setdefault("RAY_worker_niceness", "0")  # as our own processes
     for shape, cores in SHAPES.items():
         before = cpu_seconds()
         with cluster(cores) as engine:
@@ -126,6 +125,7 @@ def machines(cores: tuple[int, ...]) -> "Iterator[Cluster]":
     """Start a head and other machines of so many cores; end them after the block."""
     from ray.cluster_utils import Cluster
 
+    os.environ.setdefault("RAY_worker_niceness", "0")  # as our own processes
     node = {"object_store_memory": 80 << 20}
     head = {**node, "num_cpus": cores[0], "include_dashboard": False}
     made = Cluster(initialize_head=True, head_node_args=head)
