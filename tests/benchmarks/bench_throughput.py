@@ -28,9 +28,9 @@ from mpbert.recommending.recommender import Recommender
 CONNECTIONS, RATE, LOOP = 64, 200, 200
 
 
-def request(text: str) -> bytes:
+def request(text: str, ranker: str = "both") -> bytes:
     """Return a question as HTTP, whose client costs as little as it can."""
-    body = json.dumps({"text": text}).encode()
+    body = json.dumps({"text": text, "ranker": ranker}).encode()
     head = (
         "POST /api/recommend HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
         f"Content-Length: {len(body)}\r\n\r\n"
