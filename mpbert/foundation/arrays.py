@@ -36,8 +36,18 @@ def write_array(
 
     :param kind: of the numbers in the file; blocks may be of another.
     """
+    write_header(file, shape, kind)
+    for block in blocks:
+        write_block(file, block, kind)
+
+
+def write_header(file: IO[bytes], shape: tuple[int, ...], kind: "DTypeLike") -> None:
+    """Write what stands before the numbers of an array."""
     descr = np.lib.format.dtype_to_descr(np.dtype(kind))
     header = {"descr": descr, "fortran_order": False, "shape": shape}
     np.lib.format.write_array_header_1_0(file, header)
-    for block in blocks:
-        file.write(np.ascontiguousarray(block, kind).data)
+
+
+def write_block(file: IO[bytes], block: np.ndarray, kind: "DTypeLike") -> None:
+    """Write some numbers of an array, see :func:`write_array`."""
+    file.write(np.ascontiguousarray(block, kind).data)

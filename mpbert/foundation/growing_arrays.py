@@ -86,7 +86,7 @@ def _told() -> Iterator[None]:
 
 
 class Lazy:
-    """An array of which a slice is worked out when it is asked for.
+    """An array of which a slice is worked out when it is asked for, and kept until the next is.
 
     :param part: from first and end of a slice of the first axis to that slice.
     :param sources: arrays that it reads.
@@ -100,6 +100,7 @@ class Lazy:
         sources: "Sequence[np.ndarray | Lazy]",
     ) -> None:
         self.shape, self.dtype, self._part, self.sources = shape, np.dtype(dtype), part, sources
+        self._last: tuple[tuple[int, int], np.ndarray] | None = None
 
     def __len__(self) -> int:
         return self.shape[0]
@@ -108,16 +109,25 @@ class Lazy:
         if not isinstance(asked, slice):
             return self._part(asked, asked + 1)[0]
         first, end, _ = asked.indices(len(self))
-        return self._part(first, max(first, end))
+        bounds = first, max(first, end)
+        if self._last is None or self._last[0] != bounds:
+            self._last = bounds, self._part(*bounds)
+        return self._last[1]
 
 
 def blocks(array: np.ndarray | Lazy) -> Iterator[np.ndarray]:
     """Yield all of an array, some rows at a time; what was read of a mapped one is given back."""
-    row = array.dtype.itemsize * math.prod(array.shape[1:])
-    step = max(_BYTES // max(row, 1), 1)
-    for first in range(0, len(array), step):
-        yield array[first : first + step]
+    for part in slices(array):
+        yield array[part]
         release(array)
+
+
+def slices(*arrays: np.ndarray | Lazy) -> Iterator[slice]:
+    """Yield slices that take all of some arrays together, some rows at a time."""
+    row = max(array.dtype.itemsize * math.prod(array.shape[1:]) for array in arrays)
+    step = max(_BYTES // max(row, 1), 1)
+    for first in range(0, max(map(len, arrays)), step):
+        yield slice(first, first + step)
 
 
 def mapped(array: Lazy) -> np.ndarray:

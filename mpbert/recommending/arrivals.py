@@ -17,9 +17,9 @@ from mpbert.corpus.raw.linkage import CommonLinker
 from mpbert.corpus.records import Paper
 from mpbert.corpus.text import split_sentences
 from mpbert.foundation.errors import CorpusError
-from mpbert.foundation.id_rows import IdRows
+from mpbert.foundation.id_rows import rows_in_order
 from mpbert.recommending.bodies import pages_of, sentences_of
-from mpbert.recommending.columns import ColumnTable
+from mpbert.recommending.columns import ColumnTable, TextColumn
 from mpbert.recommending.copies import (
     doi_of_paper,
     filled,
@@ -52,12 +52,12 @@ class Arrival:
 class Arrivals:
     """Papers by what is to be done with them.
 
-    :param ids: of the index.
+    :param ids: of the index, in their order.
     :param new: of no paper of the index; ``changed`` replace one, by its row.
     :param there: are in the index already; ``met`` are rows of the index that some are of.
     """
 
-    ids: IdRows
+    ids: TextColumn
     new: dict[str, CleanPaper] = field(default_factory=dict)
     changed: dict[int, Arrival] = field(default_factory=dict)
     there: dict[str, CleanPaper] = field(default_factory=dict)
@@ -70,8 +70,7 @@ class Arrivals:
 
     def absent(self) -> list[str]:
         """Return the ids of the index that no paper is of."""
-        rows = np.arange(len(self.ids.ids))
-        return self.ids.ids.take(np.delete(rows, list(self.met))).tolist()
+        return self.ids.take(np.delete(np.arange(len(self.ids)), list(self.met))).tolist()
 
 
 def arrivals(
@@ -144,8 +143,8 @@ class _Indexed:
     ) -> None:
         self._papers, self._bodies = tables.papers, tables.bodies
         self._drops_labels = drops_labels
-        self.ids = IdRows(tables.papers["paper_id"])
-        self.row_of = self.ids.find(paper.paper_id for paper in papers)
+        self.ids: TextColumn = tables.papers["paper_id"]
+        self.row_of = rows_in_order(self.ids, (paper.paper_id for paper in papers))
         self._digests = tables.papers["digest"]
 
     def copies(self, papers: Sequence[CleanPaper]) -> dict[str, str]:
@@ -160,7 +159,7 @@ class _Indexed:
             linker.begin()
             for paper in group.values():
                 linker.add(paper.paper_id, Identifiers(doi=doi_of_paper(paper), title=paper.title))
-        self.row_of |= self.ids.find(linker.same.values())
+        self.row_of |= rows_in_order(self.ids, linker.same.values())
         return {
             other: paper_id
             for other, paper_id in linker.same.items()

@@ -13,6 +13,7 @@ import numpy as np
 from mpbert.corpus.clean import CleanPaper
 from mpbert.corpus.text import split_sentences
 from mpbert.foundation.errors import ConfigError, UnknownPaperError
+from mpbert.foundation.id_rows import rows_in_order
 from mpbert.foundation.ragged import row_numbers
 from mpbert.recommending.arrivals import Arrival, Arrivals
 from mpbert.recommending.citation_keys import citation_keys
@@ -56,7 +57,8 @@ def with_arrivals(
     wanted = (
         i for p in (*there, *new) for each in ([p.paper_id], *(c for _, c in p.cited)) for i in each
     )
-    rows = {paper_id: int(row_of[row]) for paper_id, row in found.ids.find(wanted).items()}
+    there_already = rows_in_order(found.ids, wanted)
+    rows = {paper_id: int(row_of[row]) for paper_id, row in there_already.items()}
     is_new = np.flatnonzero(source < 0).tolist()
     rows |= {new[-1 - source[row]].paper_id: row for row in is_new}
     vectors, matches = _read(new, encoder, tables.matches, source)

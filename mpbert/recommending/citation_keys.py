@@ -8,7 +8,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from mpbert.corpus.raw.keys import made_key
+from mpbert.recommending.columns import TextColumn
+from mpbert.recommending.likely_texts import LETTERS, may_be
 
 _KEY_SAFE = re.compile(r"[A-Za-z0-9_.:/-]")
 _LETTER = re.compile(r"[a-z]")
@@ -37,16 +41,20 @@ class Keyless:
         return made if _LETTER.search(made) else bibtex_key(self.paper_id, shares_case)
 
 
-def citation_keys(papers: Sequence[Keyless], taken: Iterable[str] = ()) -> list[str]:
+def citation_keys(papers: Sequence[Keyless], taken: TextColumn | None = None) -> list[str]:
     """Return a key of each paper, unique without regard to case, as BibTeX compares them.
 
     :param papers: with different ids.
-    :param taken: keys of other papers.
+    :param taken: keys of other papers; None: there are none.
     """
     folded = Counter(paper.paper_id.casefold() for paper in papers)
     order = sorted(papers, key=lambda each: (not each.id_is_key, each.paper_id))
-    made = (paper.key(folded[paper.paper_id.casefold()] > 1) for paper in order)
-    keys = dict(zip([paper.paper_id for paper in order], unique_keys(made, taken), strict=True))
+    made = [paper.key(folded[paper.paper_id.casefold()] > 1) for paper in order]
+    near: Iterable[str] = ()
+    if taken is not None:  # a number apart, letters of a key that is taken are those of the other
+        is_near = may_be(taken, [key.casefold() for key in made], LETTERS)
+        near = taken.take(np.flatnonzero(is_near))
+    keys = dict(zip([paper.paper_id for paper in order], unique_keys(made, near), strict=True))
     return [keys[paper.paper_id] for paper in papers]
 
 

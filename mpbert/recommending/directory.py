@@ -30,7 +30,7 @@ from mpbert.recommending.index_files import (
     map_array,
     map_offsets,
     read_table,
-    save_array,
+    save_arrays,
     write_table,
 )
 from mpbert.recommending.index_manifest import read_index_manifest
@@ -145,17 +145,18 @@ def write_data(folder: Path, data: IndexData) -> dict[str, int]:
     if tables.bodies is not None:
         schema = {name: kind for name, kind in BODIES.items() if name in tables.bodies}
         write_table(folder, "bodies", tables.bodies, schema)
-    save_array(folder / "vectors.npy", tables.vectors)
+    save_arrays(folder, {"vectors": tables.vectors})
     if tables.matches is not None:
-        for name, field in MATCH_ARRAYS.items():
-            save_array(folder / f"{name}.npy", getattr(tables.matches.postings, field))
-    for name in ARRAYS if data.lookup.word_times is None else (*ARRAYS, *COUNT_ARRAYS):
-        save_array(folder / f"{name}.npy", getattr(data.lookup, name))
+        held = tables.matches.postings
+        save_arrays(folder, {name: getattr(held, field) for name, field in MATCH_ARRAYS.items()})
+    names = ARRAYS if data.lookup.word_times is None else (*ARRAYS, *COUNT_ARRAYS)
+    looked_up = [(data.lookup, names)]
     if data.places is not None:
-        for name in FIELD_ARRAYS:
-            save_array(folder / f"{name}.npy", getattr(data.fields, name))
-        for name in CONTEXT_ARRAYS if data.contexts is not None else ():
-            save_array(folder / f"{name}.npy", getattr(data.contexts, name))
+        looked_up.append((data.fields, FIELD_ARRAYS))
+        if data.contexts is not None:
+            looked_up.append((data.contexts, CONTEXT_ARRAYS))
+    for arrays, names in looked_up:
+        save_arrays(folder, {name: getattr(arrays, name) for name in names})
     for of, learnt in ((PLACES, data.places), (WHOLES, data.wholes)):
         if learnt is not None:
             learnt.write(folder, of)

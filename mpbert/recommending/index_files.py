@@ -5,13 +5,15 @@ all of them one after another, and the offsets at which they begin: ``papers.tit
 ``papers.title.offsets.npy``. One of lists has its ``offsets`` beside the column of its ``values``.
 """
 
+from collections.abc import Mapping
+from contextlib import ExitStack
 from pathlib import Path
 
 import numpy as np
 
-from mpbert.foundation.arrays import load_array, write_array
+from mpbert.foundation.arrays import load_array, write_block, write_header
 from mpbert.foundation.errors import IndexFormatError
-from mpbert.foundation.growing_arrays import Lazy, blocks, release
+from mpbert.foundation.growing_arrays import Lazy, release, slices
 from mpbert.recommending.column_making import arrays_of
 from mpbert.recommending.columns import (
     LISTS,
@@ -29,14 +31,23 @@ _OFFSETS = 1 << 20  # that are checked at once
 def write_table(folder: Path, name: str, table: ColumnTable, schema: Schema) -> None:
     """Write a table into a folder."""
     for column in schema:
-        for part, array in arrays_of(f"{name}.{column}", table[column]):
-            save_array(folder / f"{part}.npy", array)
+        save_arrays(folder, dict(arrays_of(f"{name}.{column}", table[column])))
 
 
-def save_array(path: Path, array: np.ndarray | Lazy) -> None:
-    """Write an array as numpy does; of one that is mapped, memory holds a part at a time."""
-    with path.open("wb") as file:
-        write_array(file, array.shape, array.dtype, blocks(array))
+def save_arrays(folder: Path, arrays: Mapping[str, np.ndarray | Lazy]) -> None:
+    """Write arrays as numpy does, side by side: what several are made of is worked out once.
+
+    Of those that are mapped, memory holds a part at a time.
+    """
+    with ExitStack() as opened:
+        files = [opened.enter_context((folder / f"{name}.npy").open("wb")) for name in arrays]
+        for file, array in zip(files, arrays.values(), strict=True):
+            write_header(file, array.shape, array.dtype)
+        for part in slices(*arrays.values()):
+            for file, array in zip(files, arrays.values(), strict=True):
+                if part.start < len(array):
+                    write_block(file, array[part], array.dtype)
+                    release(array)
 
 
 def read_table(folder: Path, name: str, schema: Schema) -> ColumnTable:

@@ -8,22 +8,29 @@ from mpbert.foundation.growing_arrays import release
 from mpbert.recommending.columns import TextColumn
 
 _BYTES = 1 << 22  # letters that are summed up at once
+LETTERS, DIGITS = "abcdefghijklmnopqrstuvwxyz", "0123456789"
 
 
-def may_be(texts: TextColumn, others: Collection[str]) -> np.ndarray:
+def may_be(
+    texts: TextColumn, others: Collection[str], characters: str = LETTERS + DIGITS
+) -> np.ndarray:
     """Return (N,) whether the letters and digits of a text may be those of another.
 
-    :param others: normal forms of titles or DOIs. A text with letters beyond ASCII, or with a tag,
-        may have any of them.
+    :param others: normal forms of titles, DOIs or keys. A text with letters beyond ASCII, or with a
+        tag, may have any of them.
+    :param characters: that are compared.
     """
-    sums, is_odd = _sums(texts)
-    return np.isin(sums, _sums(TextColumn.of(list(others)))[0]) | is_odd
+    values = _values(characters)
+    sums, is_odd = _sums(texts, values)
+    return np.isin(sums, _sums(TextColumn.of(list(others)), values)[0]) | is_odd
 
 
-def _sums(texts: TextColumn) -> tuple[np.ndarray, np.ndarray]:
-    """Return (N,) the same number for texts of the same letters and digits, in any order.
+def _sums(texts: TextColumn, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return (N,) the same number for texts of the same characters, in any order.
 
     And whether a text has letters beyond ASCII, or a tag.
+
+    :param values: (256,) of each byte.
     """
     sums, is_odd = np.zeros(len(texts), dtype=np.uint32), np.zeros(len(texts), dtype=bool)
     first = 0
@@ -32,9 +39,9 @@ def _sums(texts: TextColumn) -> tuple[np.ndarray, np.ndarray]:
         end = max(end, first + 1)
         bounds = texts.offsets[first : end + 1]
         letters, bounds = texts.letters[bounds[0] : bounds[-1]], bounds - bounds[0]
-        if len(letters):
-            filled = np.flatnonzero(np.diff(bounds))
-            sums[first + filled] = np.add.reduceat(_VALUES[letters], bounds[filled])  # it may wrap
+        totals = np.zeros(len(letters) + 1, dtype=np.uint32)
+        np.cumsum(values[letters], out=totals[1:])  # it may wrap
+        sums[first:end] = np.diff(totals[bounds])
         odd = np.flatnonzero((letters >= 128) | (letters == ord("<")))
         is_odd[first + np.searchsorted(bounds, odd, side="right") - 1] = True
         release(texts.letters)
@@ -42,13 +49,10 @@ def _sums(texts: TextColumn) -> tuple[np.ndarray, np.ndarray]:
     return sums, is_odd
 
 
-def _values() -> np.ndarray:
-    """Return (256,) a number of each byte: those of letters and digits are random."""
+def _values(characters: str) -> np.ndarray:
+    """Return (256,) a number of each byte: those of small and capital characters are random."""
     values = np.zeros(256, dtype=np.uint32)
     random = np.random.default_rng(1)
-    for character in "abcdefghijklmnopqrstuvwxyz0123456789":
+    for character in characters:
         values[[ord(character), ord(character.upper())]] = random.integers(1 << 32)
     return values
-
-
-_VALUES = _values()

@@ -244,15 +244,15 @@ def test_papers_that_are_no_file_are_refused(index, tmp_path, capsys):
 
 
 def test_a_full_disk_leaves_the_index_as_it_was(index, papers, capsys, monkeypatch):
-    before, path, save, calls = files(index), papers(RELAY), directory.save_array, []
+    before, path, save, calls = files(index), papers(RELAY), directory.save_arrays, []
 
-    def full(file, array):
-        calls.append(file)
-        if len(calls) == 4:
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(file))
-        save(file, array)
+    def full(folder, arrays):
+        calls.append(folder)
+        if len(calls) == 3:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(folder))
+        save(folder, arrays)
 
-    monkeypatch.setattr(directory, "save_array", full)
+    monkeypatch.setattr(directory, "save_arrays", full)
     code, _, error = run(capsys, "add", index, path)
     assert code == 2 and re.search(
         r"cannot be changed \(No space left on device: about as much again as the [\d.]+ MB of "
