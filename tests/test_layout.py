@@ -64,7 +64,7 @@ NEURAL = {"torch", "safetensors", "tokenizers", "transformers", "huggingface_hub
 PACKAGES = {
     "foundation": {
         *("numpy", "pyarrow", "ray", "tqdm", "yaml", "argparse_dataclass", "tensorboard"),
-        *("boto3", "botocore"),
+        *("boto3", "botocore", "xxhash"),
     },
     "citations": {"numpy"},
     "corpus": NUMERIC

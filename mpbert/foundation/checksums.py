@@ -4,6 +4,8 @@ import hashlib
 import json
 import os
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +13,8 @@ from mpbert.foundation.errors import MpbertError
 
 MANIFEST = "manifest.json"
 NOT_NAMED = (MANIFEST, "config.yaml", "log.txt")  # files of an output that its manifest leaves out
+LARGE = 1 << 26  # bytes; larger files of an index are mapped, and known by a fast checksum
+_FAST = "xxh3:"  # before such a checksum
 SEAL = "checksum"  # last entry of a manifest: SHA-256 of its text without this entry
 _SEALED = re.compile(rb',\n "%s": "([0-9a-f]{64})"\n}\n\Z' % SEAL.encode())
 
@@ -23,8 +27,32 @@ def fingerprint(path: Path) -> str:
 
     :raises MpbertError: it cannot be read.
     """
-    try:
+    with _readable(path):
         return _fingerprint(path)
+
+
+def fast_fingerprint(path: Path) -> str:
+    """Return the XXH3 of a file, of 128 bits, in a quarter of the time of SHA-256.
+
+    It finds damage as well. It hinders no forger, but neither does a manifest.
+
+    :raises MpbertError: the file cannot be read.
+    """
+    import xxhash  # for large files alone
+
+    with _readable(path), path.open("rb") as file:
+        return f"{_FAST}{hashlib.file_digest(file, xxhash.xxh3_128).hexdigest()}"
+
+
+def is_fast(checksum: object) -> bool:
+    """Return whether a checksum of a manifest is an XXH3."""
+    return isinstance(checksum, str) and checksum.startswith(_FAST)
+
+
+@contextmanager
+def _readable(path: Path) -> Iterator[None]:
+    try:
+        yield
     except OSError as error:
         raise MpbertError(
             f"{error.filename or path}: unreadable ({error.strerror}); expected a file that may be "

@@ -19,7 +19,16 @@ from pathlib import Path
 from typing import Any
 
 import mpbert
-from mpbert.foundation.checksums import MANIFEST, SEAL, fingerprint, sealed, unsealed
+from mpbert.foundation.checksums import (
+    LARGE,
+    MANIFEST,
+    SEAL,
+    fast_fingerprint,
+    fingerprint,
+    is_fast,
+    sealed,
+    unsealed,
+)
 from mpbert.foundation.claims import (
     beside,
     cannot_write,
@@ -38,6 +47,7 @@ try:
 except ImportError:  # Windows
     resource = None
 
+INDEXES = ("build-index", "index")  # commands that make an index
 # command -> format of its output; it is raised when older files can no longer be read as they are
 FORMATS = {
     **{"build-corpus": 3, "binarize": 2},
@@ -151,7 +161,7 @@ def write_manifest(
         "mpbert": mpbert.__version__,
         **identity_of(command, config, inputs),
         "counts": counts,
-        "files": _fingerprints(directory, files),
+        "files": _fingerprints(directory, files, command),
     }
     (directory / MANIFEST).write_bytes(sealed(manifest))
 
@@ -162,20 +172,23 @@ def replace_manifest(directory: Path, counts: dict[str, Any], folders: list[str]
     :param folders: those of its folders whose files belong to it.
     """
     files = sorted(p for name in folders for p in (directory / name).rglob("*") if p.is_file())
-    manifest = read_manifest(directory) | {
-        "counts": counts,
-        "files": _fingerprints(directory, files),
-    }
-    replace_file(directory / MANIFEST, sealed(manifest))
+    manifest = read_manifest(directory)
+    found = _fingerprints(directory, files, manifest["command"])
+    replace_file(directory / MANIFEST, sealed(manifest | {"counts": counts, "files": found}))
 
 
-def _fingerprints(directory: Path, files: list[Path]) -> dict[str, str]:
+def _fingerprints(directory: Path, files: list[Path], command: str) -> dict[str, str]:
     """Return the checksums of files by their names; as many are read at once as there are cores."""
+
+    def checksum(path: Path) -> str:
+        is_large = command in INDEXES and path.stat().st_size > LARGE
+        return fast_fingerprint(path) if is_large else fingerprint(path)
+
     from concurrent.futures import ThreadPoolExecutor  # what reads an output needs none
 
     names = [path.relative_to(directory).as_posix() for path in files]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        return dict(zip(names, pool.map(fingerprint, files), strict=True))
+        return dict(zip(names, pool.map(checksum, files), strict=True))
 
 
 def read_manifest(directory: Path) -> dict[str, Any]:
@@ -274,7 +287,8 @@ def _check_files(
             raise _damaged(directory, manifest, name, "no such file")
         if most_bytes is not None and (directory / name).stat().st_size > most_bytes:
             continue
-        if fingerprint(directory / name) != files[name]:
+        checksum = fast_fingerprint if is_fast(files[name]) else fingerprint
+        if checksum(directory / name) != files[name]:
             raise _damaged(directory, manifest, name, "other bytes than were written")
 
 

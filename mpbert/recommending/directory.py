@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mpbert.foundation.checksums import LARGE
 from mpbert.foundation.claims import told_room, told_size
 from mpbert.foundation.errors import CorpusError, MpbertError, OutputError
 from mpbert.foundation.growing_arrays import blocks
@@ -54,7 +55,6 @@ if TYPE_CHECKING:  # what a question needs not
     from mpbert.recommending.lookup_building import CountedWords
 
 ENCODER = "encoder"
-_MOST_BYTES = 1 << 26  # of files whose bytes are checked before each use; larger ones are mapped
 _VOCABULARY: Schema = {"stem": TEXT}
 
 
@@ -179,7 +179,7 @@ def read_index(path: Path) -> IndexData:
     while True:  # until it is not changed meanwhile
         manifest = read_index_manifest(path)
         try:
-            check_inputs([path], _MOST_BYTES)
+            check_inputs([path], LARGE)  # larger ones are mapped
             data = _read_generation(path, manifest)
         except (MpbertError, OSError):
             if read_index_manifest(path) == manifest:

@@ -31,7 +31,8 @@ _OFFSETS = 1 << 20  # that are checked at once
 def write_table(folder: Path, name: str, table: ColumnTable, schema: Schema) -> None:
     """Write a table into a folder."""
     for column in schema:
-        save_arrays(folder, dict(arrays_of(f"{name}.{column}", table[column])))
+        for part, array in arrays_of(f"{name}.{column}", table[column]):
+            save_arrays(folder, {part: array})
 
 
 def save_arrays(folder: Path, arrays: Mapping[str, np.ndarray | Lazy]) -> None:

@@ -4,9 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from mpbert.foundation.errors import DamagedError, IndexFormatError, MpbertError
-from mpbert.foundation.manifest import read_manifest
-
-COMMANDS = ("build-index", "index")  # that make an index
+from mpbert.foundation.manifest import INDEXES, read_manifest
 
 
 def read_index_manifest(path: Path) -> dict[str, Any]:
@@ -24,7 +22,7 @@ def read_index_manifest(path: Path) -> dict[str, Any]:
             f"{path}: found no readable manifest.json; expected an index, "
             f"make one with mpbert build-index or mpbert index"
         ) from error
-    if manifest.get("command") not in COMMANDS:
+    if manifest.get("command") not in INDEXES:
         raise IndexFormatError(
             f"{path}: found an output of mpbert {manifest.get('command')}; expected an index, "
             f"make one with mpbert build-index or mpbert index"

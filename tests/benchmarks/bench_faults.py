@@ -27,8 +27,8 @@ import psutil
 from bench_library import ADDED, write_papers
 from contest import print_row
 
+from mpbert.foundation.checksums import LARGE
 from mpbert.foundation.errors import MpbertError
-from mpbert.recommending.directory import _MOST_BYTES
 from mpbert.recommending.recommender import Recommender
 
 QUESTION = "Stareadi pepaiku kulekaiga tritretu dai rojaigai."
@@ -367,7 +367,7 @@ class Faults:
                 path.write_bytes(damaged)
                 try:
                     answer(self.index)
-                    assert len(whole) > _MOST_BYTES and len(damaged) == len(whole), path
+                    assert len(whole) > LARGE and len(damaged) == len(whole), path
                     code, said, _ = ended(begun("check", self.index))
                     assert path.name in line_of(code, said, 2)
                     checked += 1

@@ -306,13 +306,18 @@ def test_an_index_that_is_changed_while_it_is_checked_is_checked_again(index, mo
     assert (code, error) == (0, "") and "as they were written" in out
 
 
+@pytest.mark.parametrize("large", [manifest.LARGE, 1000])
 @pytest.mark.parametrize("name", ["papers.title.letters.npy", "word_offsets.npy"])
-def test_a_damaged_index_is_not_changed(index, papers, capsys, name):
-    file = index / "data.1" / name
+def test_a_damaged_index_is_not_changed(index, papers, capsys, monkeypatch, name, large):
+    monkeypatch.setattr(manifest, "LARGE", large)  # larger files have other checksums
+    assert run(capsys, "add", index, papers(RELAY))[0] == 0
+    checksums = manifest.read_manifest(index)["files"].values()
+    assert any(map(manifest.is_fast, checksums)) == (large == 1000)
+    file = index / "data.2" / name
     file.write_bytes(file.read_bytes()[:-1] + b"~")
     before = files(index)
     code, _, error = run(capsys, "add", index, papers(NAMES))
-    assert code == 2 and f"data.1/{name}: found other bytes than were written" in error
+    assert code == 2 and f"data.2/{name}: found other bytes than were written" in error
     assert files(index) == before
 
 
