@@ -17,9 +17,6 @@ from mpbert.foundation.errors import CorpusError
 from mpbert.foundation.manifest import check_format
 from mpbert.foundation.ragged import offsets_of, ranges
 
-SPECIAL_TOKENS = ("<unk>", "</s>", "<S_SEP>", "<SENT_MASK>")
-END, SEPARATOR, SENTENCE_MASK = range(1, len(SPECIAL_TOKENS))
-
 
 @dataclass(frozen=True)
 class BinaryContexts:

@@ -9,7 +9,7 @@ from itertools import chain, count, islice, pairwise
 import numpy as np
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, trainers
 
-from mpbert.corpus.binary import SEPARATOR, SPECIAL_TOKENS
+from mpbert.corpus.special_tokens import SEPARATOR, SPECIAL_TOKENS
 from mpbert.foundation.lazy_patterns import lazy_re
 from mpbert.foundation.ragged import offsets_of, ranges
 from mpbert.foundation.ragged_rows import Ragged

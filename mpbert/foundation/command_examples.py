@@ -1,10 +1,9 @@
 """What the help and the page of each command teach beside its options."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True)
-class CommandHelp:
+class CommandHelp(NamedTuple):
     """An example, which is one of the sample corpus, and what goes in and comes out."""
 
     example: str

@@ -1,7 +1,5 @@
 """The commands, their exit codes, and the end of the help of each."""
 
-from mpbert.foundation.command_examples import HELP
-
 # name -> what it does; the order is the order of work
 COMMANDS = {
     "validate": "check a JSON Lines corpus; report every bad record with its line",
@@ -82,6 +80,8 @@ def exit_codes(command: str) -> dict[int, str]:
 
 def epilog(command: str) -> str:
     """Return the end of the help of a command; of an unknown one, the common options alone."""
+    from mpbert.foundation.command_examples import HELP  # only help asks for it
+
     lines = ["also:"]
     lines += [f"  {flag:<20}{text.partition(' (')[0]}" for flag, text in COMMON.items()]
     if command in HELP:

@@ -78,13 +78,17 @@ class CommandParser(ArgumentParser):
             options_class,
             prog=f"mpbert {command}",
             description=(options_class.__doc__ or "").split("\n\n")[0],
-            epilog=epilog(command),
             formatter_class=argparse.RawDescriptionHelpFormatter,
             allow_abbrev=False,
         )
         fields = {field.name: field.metadata for field in dataclasses.fields(options_class)}
         for action in self._actions:  # argparse_dataclass passes no const on
             action.const = fields.get(action.dest, {}).get("const", action.const)
+
+    def format_help(self) -> str:
+        """Return the help, whose end is made here: few commands are asked for it."""
+        self.epilog = epilog(self.prog.removeprefix("mpbert "))
+        return super().format_help()
 
     def parse_values(self, words: Sequence[str]) -> dict[str, Any]:
         """Return the value of each field, without making a configuration of them."""

@@ -1,15 +1,14 @@
 """Rankings of papers as arrays, and what is done with them: cut, filtered, joined, sorted."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from mpbert.foundation.ragged import offsets_of, row_numbers
 
 
-@dataclass(frozen=True)
-class Ranking:
+class Ranking(NamedTuple):
     """The ranked papers of every query, best first.
 
     :param rows: (Q, K) rows of papers; -1 beyond the end of a list.
@@ -71,8 +70,7 @@ class Ranking:
         return queries * num_papers + self.rows[queries, ranks], ranks
 
 
-@dataclass(frozen=True)
-class Union:
+class Union(NamedTuple):
     """The papers that any of several rankings has, query after query.
 
     :param offsets: (Q + 1,) where the papers of each query begin.

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 from safetensors import SafetensorError, safe_open
 
-from mpbert.corpus.binary import SPECIAL_TOKENS
+from mpbert.corpus.special_tokens import SPECIAL_TOKENS
 from mpbert.corpus.subwords import TextTokenizer
 from mpbert.foundation.ragged import budget_batches, distinct, offsets_of, row_numbers
 from mpbert.model.config import ROLES, STEP, ModelConfig

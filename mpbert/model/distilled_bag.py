@@ -7,7 +7,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from mpbert.corpus.binary import SPECIAL_TOKENS
+from mpbert.corpus.special_tokens import SPECIAL_TOKENS
 from mpbert.foundation.errors import EncoderError
 from mpbert.model.config import ROLES, STEP, BagConfig, Configuration, ModelConfig, ReadingConfig
 from mpbert.model.description import TWO_TOWER, EncoderDescription

@@ -5,10 +5,10 @@ all readings of a text are the same.
 """
 
 import dataclasses
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mpbert.corpus.binary import BinaryContexts, BinaryCorpus
 from mpbert.model.config import ReadingConfig
 from mpbert.model.sampling import (
     CitingSentences,
@@ -16,6 +16,9 @@ from mpbert.model.sampling import (
     sample_manuscripts,
     sample_papers,
 )
+
+if TYPE_CHECKING:  # what an index asks without
+    from mpbert.corpus.binary import BinaryContexts, BinaryCorpus
 
 
 class Reading:
@@ -69,8 +72,8 @@ class Reading:
 
     def contexts_of(
         self,
-        corpus: BinaryCorpus,
-        contexts: BinaryContexts,
+        corpus: "BinaryCorpus",
+        contexts: "BinaryContexts",
         chosen: np.ndarray,
         visit: int,
         items: np.ndarray | None = None,
@@ -87,7 +90,7 @@ class Reading:
 
     def papers_of(
         self,
-        corpus: BinaryCorpus,
+        corpus: "BinaryCorpus",
         rows: np.ndarray,
         visit: int,
         citing: CitingSentences,

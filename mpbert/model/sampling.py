@@ -9,20 +9,21 @@ depend only on (seed, visit, item, sentence), so an item is read afresh at each 
 same in any batch.
 """
 
-from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from mpbert.corpus.binary import BinaryContexts
 from mpbert.foundation.ragged import offsets_of, ranges, row_numbers, smallest_per_row
 from mpbert.foundation.seeding import hashed_uniform
 from mpbert.model.config import ROLES, ReadingConfig
 
+if TYPE_CHECKING:  # what an index asks without
+    from mpbert.corpus.binary import BinaryContexts
+
 BODY, ABSTRACT, NEIGHBOUR, CITING = range(len(ROLES))
 
 
-@dataclass(frozen=True)
-class SampledSentences:
+class SampledSentences(NamedTuple):
     """Sentences of a batch.
 
     :param sentences: (S,) sentence numbers of the corpus, item after item, in reading order.
@@ -35,8 +36,7 @@ class SampledSentences:
     roles: np.ndarray
 
 
-@dataclass(frozen=True)
-class CitingSentences:
+class CitingSentences(NamedTuple):
     """The known sentences that cite each paper.
 
     :param offsets: (N + 1,) paper r is cited by ``sentences[offsets[r]:offsets[r + 1]]``.
@@ -48,7 +48,7 @@ class CitingSentences:
     citing_rows: np.ndarray
 
     @classmethod
-    def of(cls, known: BinaryContexts, num_papers: int) -> "CitingSentences":
+    def of(cls, known: "BinaryContexts", num_papers: int) -> "CitingSentences":
         """Gather them from contexts: in training those of the training split."""
         contexts = row_numbers(np.diff(known.cited_offsets))
         order = np.argsort(known.cited_rows, kind="stable")
@@ -173,8 +173,7 @@ def _draw(
     return candidates[taken], np.minimum(lengths, limits)
 
 
-@dataclass(frozen=True)
-class _Part:
+class _Part(NamedTuple):
     """Sentences of a batch that are read as one thing.
 
     :param sentences: item after item; ``counts`` (B,) of each item.

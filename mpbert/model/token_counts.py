@@ -6,7 +6,8 @@ Symbols: B papers or manuscripts, V vocabulary, R roles, M distinct tokens of al
 import numpy as np
 from scipy import sparse
 
-from mpbert.corpus.binary import SPECIAL_TOKENS, BinaryCorpus
+from mpbert.corpus.binary import BinaryCorpus
+from mpbert.corpus.special_tokens import SPECIAL_TOKENS
 from mpbert.foundation.ragged import ranges, row_numbers
 from mpbert.model.packing import NUM_ROLES, TokenCounts
 from mpbert.model.sampling import ABSTRACT, BODY, CITING, CitingSentences

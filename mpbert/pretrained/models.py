@@ -21,7 +21,7 @@ from transformers import (
     AutoTokenizer,
 )
 
-from mpbert.corpus.binary import SPECIAL_TOKENS
+from mpbert.corpus.special_tokens import SPECIAL_TOKENS
 from mpbert.corpus.subwords import train_tokenizer
 from mpbert.foundation.errors import ConfigError, EncoderError
 from mpbert.pretrained.folders import folder_of, one_line

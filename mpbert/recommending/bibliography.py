@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise, product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mpbert.corpus.raw.identifiers import normal_title, plain_doi
 from mpbert.foundation.errors import CorpusError
@@ -41,8 +41,7 @@ _LARGE = 1 << 20  # bytes of BibTeX, for which pybtex takes two seconds
 _ENTRY = lazy_re(r"^@[ \t]*(\w+)[ \t]*[{(]\s*([^\s,{}()=]*)", re.MULTILINE)
 
 
-@dataclass(frozen=True)
-class OwnReference:
+class OwnReference(NamedTuple):
     """What a manuscript says of a paper that it cites; empty where it does not.
 
     :param title: letters and digits, as of :func:`normal_title`.

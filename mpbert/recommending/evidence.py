@@ -1,11 +1,11 @@
 """The passage of a paper that supports a place: the best sentence of its abstract and body."""
 
-from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 
-from mpbert.methods.lexical.bm25 import idf
+from mpbert.methods.lexical.bm25_formulas import idf
 from mpbert.recommending.bodies import page_at, parts_of
 from mpbert.recommending.directory import IndexData
 from mpbert.recommending.passage_scores import PassageScores
@@ -64,8 +64,7 @@ class Evidence:
         return _PaperText(memoryview(" ".join(sentences).encode()), body, codes)
 
 
-@dataclass(frozen=True)
-class _PaperText:
+class _PaperText(NamedTuple):
     """Abstract and body of a paper, in UTF-8.
 
     :param codes: of their words, see :mod:`mpbert.recommending.sentence_codes`.

@@ -8,7 +8,7 @@ validation contexts of RFCs and of the ACL, against libraries of 10 papers and m
 know too few words to tell; there only a text of which they know no word is another language.
 """
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from mpbert.recommending.words import Words
 
@@ -19,8 +19,7 @@ _LEAST_PAPERS = 10  # whose words tell something
 _QUOTED, _COMMON_OF_MORE = 0.95, 0.06
 
 
-@dataclass(frozen=True)
-class Shared:
+class Shared(NamedTuple):
     """What a text shares with a library.
 
     :param number: of words of the text.

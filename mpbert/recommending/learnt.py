@@ -13,8 +13,8 @@ learns the weights.
 import json
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -28,8 +28,7 @@ COSINE, MATCHES, ABSTRACT, CITING, ALL_WORDS, VOTES, CITATIONS, AGE, COMPANIONS 
 )
 
 
-@dataclass(frozen=True)
-class LearntWeights:
+class LearntWeights(NamedTuple):
     """Weights of features.
 
     :param weights: name of a feature to its weight; a feature without one does not count.

@@ -9,34 +9,34 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from mpbert.foundation.errors import IndexFormatError
-from mpbert.methods.lambdamart.related import KnownCitations
-from mpbert.methods.lambdamart.tree_arrays import ARRAYS, typed_arrays
-from mpbert.methods.lambdamart.tree_masks import TreeMasks
 from mpbert.methods.rankings import Ranking
 from mpbert.recommending.confidence.coefficients import Confidence, read_confidence
 from mpbert.recommending.learnt import LearntWeights, read_fusion
 from mpbert.recommending.signals import DEPTH, fused_signals, own_signals, signal_names
+
+if TYPE_CHECKING:  # few indexes have trees
+    from mpbert.methods.lambdamart.related import KnownCitations
+    from mpbert.methods.lambdamart.tree_masks import TreeMasks
 
 FILE = "trees{}.safetensors"
 _SIGNALS = "signals"  # of the file's metadata
 _TIE = 1e-9  # less than a difference of scores that matters; the fusion decides then
 
 
-@dataclass(frozen=True)
-class LearntTrees:
+class LearntTrees(NamedTuple):
     """Trees over the signals of papers.
 
     :param trees: columns are those of ``signals``.
     :param signals: (S,) names.
     """
 
-    trees: TreeMasks
+    trees: "TreeMasks"
     signals: tuple[str, ...]
 
     def rerank(
@@ -45,7 +45,7 @@ class LearntTrees:
         fused: Ranking,
         without_accepted: np.ndarray,
         allowed: np.ndarray,
-        known: KnownCitations,
+        known: "KnownCitations",
         year: int,
     ) -> Ranking:
         """Return the ranking of one question, its first papers by fusion and trees.
@@ -71,6 +71,8 @@ class LearntTrees:
         """
         from safetensors.numpy import save
 
+        from mpbert.methods.lambdamart.tree_arrays import ARRAYS
+
         arrays = {name: np.ascontiguousarray(getattr(self.trees.arrays, name)) for name in ARRAYS}
         (folder / FILE.format(of)).write_bytes(save(arrays, {_SIGNALS: json.dumps(self.signals)}))
 
@@ -86,6 +88,9 @@ def read_trees(folder: Path, known: Sequence[str], of: str) -> LearntTrees | Non
     if not path.exists():
         return None
     from safetensors import SafetensorError, safe_open
+
+    from mpbert.methods.lambdamart.tree_arrays import ARRAYS, typed_arrays
+    from mpbert.methods.lambdamart.tree_masks import TreeMasks
 
     expected = signal_names(known)
     try:
@@ -104,8 +109,7 @@ def read_trees(folder: Path, known: Sequence[str], of: str) -> LearntTrees | Non
         ) from error
 
 
-@dataclass(frozen=True)
-class Learnt:
+class Learnt(NamedTuple):
     """What an index learnt to rank by: for places, or for whole papers.
 
     :param trees: over the first papers of the fusion; None: the fusion alone ranks.

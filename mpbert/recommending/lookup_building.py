@@ -16,7 +16,7 @@ from mpbert.foundation.growing_arrays import Lazy, Numbers, blocks, mapped
 from mpbert.foundation.progress import progress
 from mpbert.foundation.ragged import offsets_of, row_numbers
 from mpbert.foundation.transposing import Run, merged
-from mpbert.methods.lexical import bm25, tfidf
+from mpbert.methods.lexical import bm25_formulas, tfidf
 from mpbert.recommending.columns import TextColumn
 from mpbert.recommending.lookup import TIMES, ContextWords, FieldWords, Lookup, Postings
 from mpbert.recommending.tables import IndexTables
@@ -135,7 +135,7 @@ class Held:
         :param settings: of BM25.
         """
         held = self.offsets, self.papers, self.counts
-        weigh = bm25.weigher(*held, self.lengths, **settings)
+        weigh = bm25_formulas.weigher(*held, self.lengths, **settings)
         weights = Lazy((len(self.papers),), np.float32, weigh, held[1:])
         if not isinstance(self.papers, Lazy):
             weights = mapped(weights)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -25,8 +26,7 @@ _DEPTH = 200  # papers of each ranking that are fused
 _TOGETHER = 4  # questions of which one product costs less than as many single ones
 
 
-@dataclass(frozen=True)
-class Estimate:
+class Estimate(NamedTuple):
     """Cosines of one question among several, from which its ranking can be told exactly.
 
     :param vector: (D,) of the manuscript.

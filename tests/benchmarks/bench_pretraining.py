@@ -18,7 +18,8 @@ from contest import contest, print_processor_rates, print_rates, print_row
 from padded import SENTENCES, PaddedMaskedSentences, cut, pad
 from torch.nn import functional
 
-from mpbert.corpus.binary import END, SENTENCE_MASK, BinaryCorpus
+from mpbert.corpus.binary import BinaryCorpus
+from mpbert.corpus.special_tokens import END, SENTENCE_MASK
 from mpbert.foundation.ragged import ranges, row_numbers
 from mpbert.foundation.seeding import named_rng
 from mpbert.model.config import ModelConfig

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from mpbert.corpus import binary
-from mpbert.corpus.binary import SEPARATOR, BinaryCorpus
+from mpbert.corpus.binary import BinaryCorpus
+from mpbert.corpus.special_tokens import SEPARATOR
 from mpbert.foundation.errors import CorpusError
 
 

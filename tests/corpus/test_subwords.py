@@ -8,7 +8,7 @@ import pytest
 from tokenizers import Tokenizer, models, pre_tokenizers
 
 from mpbert.corpus import subwords
-from mpbert.corpus.binary import END, SENTENCE_MASK, SEPARATOR, SPECIAL_TOKENS
+from mpbert.corpus.special_tokens import END, SENTENCE_MASK, SEPARATOR, SPECIAL_TOKENS
 from mpbert.corpus.subwords import MAX_LETTERS, TextTokenizer, train_tokenizer
 
 TEXTS = ["The parser parses Parsing, parsers; ﬁne naïve.", "a parse of the fine text"] * 5

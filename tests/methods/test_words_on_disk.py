@@ -10,7 +10,8 @@ from mpbert.corpus.fields import paper_blocks, paper_counts  # noqa: E402
 from mpbert.corpus.store import CorpusStore  # noqa: E402
 from mpbert.foundation.errors import CorpusError, OutputError  # noqa: E402
 from mpbert.methods.lexical import on_disk  # noqa: E402
-from mpbert.methods.lexical.bm25 import Bm25, half_counts, idf, saturated  # noqa: E402
+from mpbert.methods.lexical.bm25 import Bm25  # noqa: E402
+from mpbert.methods.lexical.bm25_formulas import half_counts, idf, saturated  # noqa: E402
 from mpbert.methods.lexical.index import LexicalIndex  # noqa: E402
 from mpbert.methods.lexical.on_disk import WordsOnDisk  # noqa: E402
 from mpbert.methods.lexical.search import DiskSearch, LexicalSearch  # noqa: E402

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 import torch
 
-from mpbert.corpus.binary import SPECIAL_TOKENS, BinaryCorpus
+from mpbert.corpus.binary import BinaryCorpus
+from mpbert.corpus.special_tokens import SPECIAL_TOKENS
 from mpbert.model.config import STEP, LexicalConfig
 from mpbert.model.lexical import LexicalLevel
 from mpbert.model.packing import TokenCounts

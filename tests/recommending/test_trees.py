@@ -188,9 +188,7 @@ class TestTogether:
         for one, read in zip(asked, recommender.together(asked), strict=True):
             exact = cosines(recommender.vectors, read.estimate.vector)
             noise = slack * rng.choice([-1, 1], len(exact)).astype(np.float32)
-            estimate = dataclasses.replace(
-                read.estimate, cosines=exact + noise, slack=1.01 * slack + 1e-7
-            )
+            estimate = read.estimate._replace(cosines=exact + noise, slack=1.01 * slack + 1e-7)
             assert recommender.answer(
                 dataclasses.replace(one, estimate=estimate)
             ) == recommender.answer(one)
@@ -369,8 +367,8 @@ def test_changes_keep_the_trees_and_what_is_taken_away_comes_back(index, tmp_pat
 def test_what_trees_add_does_not_depend_on_accepted_papers(grown, store):
     data = read_index(grown)
     weights = {**data.places.fusion.weights, "companions": 4.0}
-    fusion = dataclasses.replace(data.places.fusion, weights=weights)
-    data = dataclasses.replace(data, places=dataclasses.replace(data.places, fusion=fusion))
+    fusion = data.places.fusion._replace(weights=weights)
+    data = dataclasses.replace(data, places=data.places._replace(fusion=fusion))
     recommender = GivenRecommender(data, Recommender(grown)._encoder)
     contexts = store.contexts("train")
     accepted = contexts.cited(int((np.diff(contexts.cited_offsets) > 1).argmax()))[:1]

@@ -1,6 +1,5 @@
 """BM25: Robertson and Zaragoza (FnTIR 2009)."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
@@ -8,61 +7,13 @@ import numpy as np
 
 from mpbert.foundation.config import setting
 from mpbert.foundation.errors import ConfigError
+from mpbert.methods.lexical.bm25_formulas import K1, B, weigher
 from mpbert.methods.lexical.method import LEXICAL, LexicalMethod
 
 if TYPE_CHECKING:  # --help loads this module, and waits for all that it imports
     from scipy import sparse
 
-K1, B = 2.0, 0.75
 _BLOCK = 1 << 20  # parts worked out at once
-
-
-def idf(num_holding: np.ndarray, num_papers: int) -> np.ndarray:
-    """Return what a word weighs that so many papers hold, see :class:`Bm25`."""
-    return np.log(1 + (num_papers - num_holding + 0.5) / (num_holding + 0.5))
-
-
-def half_counts(lengths: np.ndarray, mean_length: float, k1: float, b: float) -> np.ndarray:
-    """Return how often papers must hold a word for half of what it can weigh, see :class:`Bm25`."""
-    return k1 * (1 - b + b * lengths / mean_length)
-
-
-def saturated(counts: np.ndarray, half: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
-    """Return how much of its weight a word has that a paper holds so often, see :class:`Bm25`.
-
-    :param half: of the papers, see :func:`half_counts`.
-    :param out: where it is written; None: a new array.
-    """
-    return np.divide(counts, counts + half, out=out)
-
-
-def weigher(
-    offsets: np.ndarray,
-    papers: np.ndarray,
-    counts: np.ndarray,
-    lengths: np.ndarray,
-    k1: float = K1,
-    b: float = B,
-) -> Callable[[int, int], np.ndarray]:
-    """Return what gives parts of words in the scores of papers, word after word, by their places.
-
-    See :class:`Bm25`.
-
-    :param offsets: (V + 1,) word w is in ``papers[offsets[w]:offsets[w + 1]]``, ``counts`` beside.
-    :param lengths: (N,) words of each paper.
-    """
-    each = idf(np.diff(offsets), len(lengths))
-    half = half_counts(lengths, lengths.mean() if len(papers) else 1.0, k1, b)
-
-    def weigh(first: int, end: int) -> np.ndarray:
-        low, high = np.searchsorted(offsets, [first, end - 1], side="right")
-        held = np.diff(offsets[low - 1 : high + 1].clip(first, end))
-        parts = counts[first:end].astype(np.float64)
-        saturated(parts, half.take(papers[first:end]), out=parts)
-        parts *= np.repeat(each[low - 1 : high], held)
-        return parts
-
-    return weigh
 
 
 @LEXICAL.register

@@ -19,7 +19,8 @@ from mpbert.foundation.errors import OutputError
 from mpbert.foundation.growing_arrays import Numbers
 from mpbert.foundation.progress import progress
 from mpbert.foundation.ragged import budget_batches, offsets_of, ranges, row_numbers
-from mpbert.methods.lexical.bm25 import Bm25, half_counts, idf, saturated
+from mpbert.methods.lexical.bm25 import Bm25
+from mpbert.methods.lexical.bm25_formulas import half_counts, idf, saturated
 from mpbert.retrieval.ranking import num_ranked, top_k
 
 T = TypeVar("T")

@@ -1,8 +1,8 @@
 """How sure an index is of its answers."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,8 +18,7 @@ from mpbert.recommending.words import Words
 _TITLES = 1 << 14  # that are remembered by their stems, 200 bytes each
 
 
-@dataclass(frozen=True)
-class Sure:
+class Sure(NamedTuple):
     """How sure an answer is.
 
     :param papers: (K,) P(this paper is cited here), of its first papers.

@@ -5,6 +5,7 @@ import re
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -30,8 +31,7 @@ _BEFORE, _AFTER = 10_000, 1_000  # characters read around a place, about 100 and
 _SENTENCE_START = re.compile(r"(?:^|[.!?])\s*\Z")
 
 
-@dataclass(frozen=True)
-class NamedKey:
+class NamedKey(NamedTuple):
     """A key that a manuscript cites, and where; None: in no file, or it is not known.
 
     :param key: ``*`` stands for all of the bibliography.

@@ -4,7 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from mpbert.corpus.binary import END, SENTENCE_MASK, BinaryCorpus
+from mpbert.corpus.binary import BinaryCorpus
+from mpbert.corpus.special_tokens import END, SENTENCE_MASK
 from mpbert.foundation.ragged import offsets_of, ranges, row_numbers
 from mpbert.model.fairseq_plugin.bases import BudgetDataset, evenly_spaced
 from mpbert.model.masking import choose_masks, mask_sentences, mask_vectors
