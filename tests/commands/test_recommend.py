@@ -3,6 +3,7 @@
 import io
 import json
 import re
+import subprocess
 import sys
 
 import pytest
@@ -216,3 +217,27 @@ def test_wrong_flags_and_indexes_are_refused(recommend, capsys, tmp_path):
     path = tmp_path / "paper.txt"
     assert main(["recommend", str(tmp_path), str(path)]) == 2
     assert "expected an index" in capsys.readouterr().err
+
+
+_COLD = """
+import gc, sys
+from mpbert.__main__ import program
+sys.argv = ["mpbert", "recommend", *sys.argv[1:]]
+assert program() == 0 and gc.get_freeze_count()
+print("loaded", *sys.modules)
+"""
+
+
+def test_an_answer_by_words_imports_little(library_index, tmp_path):
+    draft = tmp_path / "draft.txt"
+    draft.write_text("Translation attends to words of the source [CITATION].")
+    run = [sys.executable, "-c", _COLD, str(library_index), str(draft)]
+    found = subprocess.run(run, capture_output=True, text=True, check=True)
+    answer, _, loaded = found.stdout.partition("loaded ")
+    assert answer.startswith("place 1: Translation attends")
+    unasked = {"foundation.command_examples", "foundation.registry", "methods.lexical.bm25"}
+    unasked = {f"mpbert.{name}" for name in (*unasked, "model.config", "recommending.reading")}
+    unasked |= {"mpbert.methods.lambdamart.tree_arrays", "numpy.ma", "numpy.random"}
+    unasked |= {"pandas", "pyarrow", "safetensors", "scipy", "tokenizers", "yaml"}
+    assert "mpbert.recommending.answering" in loaded.split()
+    assert not unasked & set(loaded.split())
