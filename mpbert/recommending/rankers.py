@@ -23,6 +23,7 @@ from mpbert.recommending.words import Words
 from mpbert.vectors.matches import TokenWeights
 
 _DEPTH = 200  # papers of each ranking that are fused
+_TOLD = 100  # papers of a ranking whose scores tell how sure it is
 _TOGETHER = 4  # questions of which one product costs less than as many single ones
 
 
@@ -130,6 +131,9 @@ class PaperRanker:
             rankings = [self._estimated(questions[0], allowed, depth, estimate)]
         elif learnt is not None:
             rankings = [self._by_learnt(questions, allowed, depth)]
+        elif len(questions) == 1 and (ranker == "words" or not self._vectors.shape[1]):
+            number = depth if len(accepted) else max(_TOLD, top)
+            rankings = [self._words.best(*questions[0].words, allowed, number)]
         else:
             rankings = self._averaged(questions, allowed, depth, ranker)
         if len(accepted) and (learnt is None or COMPANIONS not in learnt.fusion.weights):

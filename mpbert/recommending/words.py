@@ -7,6 +7,8 @@ import numpy as np
 
 from mpbert.corpus.text import stem, words
 from mpbert.foundation.ragged import counted, ranges, row_numbers
+from mpbert.methods.lexical.best_papers import BestPapers
+from mpbert.methods.rankings import Ranking
 from mpbert.recommending.columns import TextColumn
 from mpbert.recommending.lookup import Lookup, Postings
 
@@ -72,6 +74,18 @@ class Words:
         :param papers: by the words of some field; those of no other word are read.
         """
         return papers.scores(columns, counts, self.num_papers)
+
+    def best(self, columns: np.ndarray, counts: np.ndarray, allowed: np.ndarray, k: int) -> Ranking:
+        """Return the ranking of one question by :meth:`bm25` in all that is searched.
+
+        :param allowed: (N,) whether a paper may be ranked; one without a word of the question is
+            not. ``columns`` and ``counts`` as of :meth:`bm25`, ``k`` papers at most.
+        """
+        return Ranking(*self._best.of(columns, counts, allowed, k))
+
+    @cached_property
+    def _best(self) -> BestPapers:
+        return BestPapers(self._lookup.words, self.num_papers)
 
     def similarities(
         self, columns: np.ndarray, counts: np.ndarray, contexts: np.ndarray

@@ -1,5 +1,7 @@
 """What words weigh in papers, word by word, and the scores of all papers for a question."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -9,6 +11,21 @@ from mpbert.foundation.errors import IndexFormatError
 
 _COMMON = 4  # a word is common where one paper in so many holds it
 _MOST_BYTES = 256 << 20  # of the rows of common words, which each process keeps for itself
+
+
+@contextmanager
+def told_of_damage(num_papers: int) -> Iterator[None]:
+    """Tell in one line that a word is in a paper that is none of the index.
+
+    :raises IndexFormatError: it is.
+    """
+    try:
+        yield
+    except IndexError as error:
+        raise IndexFormatError(
+            f"found a word in a paper that is none of the {num_papers:,}; mpbert check names the "
+            f"file of the index that is damaged, build it again"
+        ) from error
 
 
 @dataclass(frozen=True)
@@ -34,29 +51,30 @@ class Postings:
         :raises IndexFormatError: a row is that of no paper.
         """
         scores, least = np.zeros(num_papers), self._least(num_papers)
-        starts, ends = self.offsets[words].tolist(), self.offsets[words + 1].tolist()
-        each = words.tolist(), starts, ends, counts.astype(np.float64).tolist()
-        try:
-            for word, start, end, count in zip(*each, strict=True):
-                row = None
-                if end - start > least:
-                    row = self._row(word, start, end, num_papers)
+        with told_of_damage(num_papers):
+            for word, start, end, count in self.each(words, counts):
+                row = self._row(word, start, end, num_papers) if end - start > least else None
                 if row is None:
-                    parts = self.weights[start:end].astype(np.float64, copy=False)
-                    if count != 1:
-                        parts = parts * count
-                    papers = self.papers[start:end].astype(np.intp, copy=False)
-                    np.add.at(scores, papers, parts)  # to add others is slower
+                    self.add(scores, start, end, count)
                 elif count == 1:
                     scores += row
                 else:
                     scores += row * count
-        except IndexError as error:
-            raise IndexFormatError(
-                f"found a word in a paper that is none of the {num_papers:,}; mpbert check names "
-                f"the file of the index that is damaged, build it again"
-            ) from error
         return scores
+
+    def each(self, words: np.ndarray, counts: np.ndarray) -> "zip[tuple[int, int, int, float]]":
+        """Return words that a paper holds: number, start and end of their papers, count."""
+        starts, ends = self.offsets[words], self.offsets[words + 1]
+        each, held = (words, starts, ends, counts.astype(np.float64)), ends > starts
+        return zip(*(values[held].tolist() for values in each), strict=True)
+
+    def add(self, scores: np.ndarray, start: int, end: int, count: float) -> None:
+        """Add what a word counts to the (N,) scores of the papers that hold it, in place."""
+        parts = self.weights[start:end].astype(scores.dtype, copy=False)
+        if count != 1:
+            parts = parts * count
+        papers = self.papers[start:end].astype(np.intp, copy=False)
+        np.add.at(scores, papers, parts)  # to add numbers of other kinds is slower
 
     def _least(self, num_papers: int) -> int:
         """Return how many papers a word must be in more of, to have a row: so all rows fit."""
