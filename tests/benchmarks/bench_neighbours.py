@@ -1,16 +1,17 @@
 """Kept libraries of approximate search on the same vectors: what each costs at the same recall.
 
-Run: ``PYTHONPATH=. .venv/bin/python tests/benchmarks/bench_neighbours.py [vectors] [papers]``; the
-vectors are those of bench_approximate.py, 100,000 of them: graphs take long to make. Lists of codes
-with candidates scored in bfloat16, as ours; HNSW of FAISS and of usearch (where it is installed),
-both in 16 bits. Each searches with the least effort of a row of efforts with which it finds 98 % of
-the ten nearest. Times are processor seconds of one thread, beside a product with all papers.
+Run: ``PYTHONPATH=. .venv/bin/python tests/benchmarks/bench_neighbours.py [vectors] [papers]
+[library...]``; the vectors are those of bench_approximate.py, 100,000 of them: graphs take long to
+make. ``lists`` of codes with candidates scored in bfloat16, as ours; HNSW of FAISS, ``graph``, and
+of ``usearch`` (where it is installed), both in 16 bits. Each searches with the least effort of a
+row of efforts with which it finds 98 % of the ten nearest. Times are processor seconds of one
+thread, beside a product with all papers.
 """
 
 import math
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -28,35 +29,39 @@ CANDIDATES, NEIGHBOURS, WIDTH = 20, 16, 128  # of lists, for each wanted; of gra
 Search = Callable[[np.ndarray, int], np.ndarray]
 
 
-def libraries(papers: np.ndarray) -> Iterator[tuple[str, float, Search, float]]:
-    """Yield name, MiB held, search with an effort, and the seconds of making, of each."""
+def lists(papers: np.ndarray) -> tuple[str, float, Search, float]:
+    """Return name, MiB held, search with an effort, and the seconds of making."""
     num_lists, dim = int(4 * math.sqrt(len(papers))), papers.shape[1]
     start = time.process_time()
-    lists = faiss.index_factory(
+    index = faiss.index_factory(
         dim, f"IVF{num_lists},PQ{dim}x4fs,Refine(SQbf16)", faiss.METRIC_INNER_PRODUCT
     )
-    lists.k_factor, read = CANDIDATES, faiss.downcast_index(lists.base_index)
-    lists.train(papers)
-    lists.add(papers)
+    index.k_factor, read = CANDIDATES, faiss.downcast_index(index.base_index)
+    index.train(papers)
+    index.add(papers)
 
-    def of_lists(queries: np.ndarray, effort: int) -> np.ndarray:
+    def search(queries: np.ndarray, effort: int) -> np.ndarray:
         read.nprobe = effort
-        return lists.search(queries, CUTOFF)[1]
+        return index.search(queries, CUTOFF)[1]
 
-    yield "FAISS, lists of codes", mib_of(lists), of_lists, time.process_time() - start
+    return "FAISS, lists of codes", mib_of(index), search, time.process_time() - start
+
+
+def graph(papers: np.ndarray) -> tuple[str, float, Search, float]:
+    """Return the same of HNSW of FAISS."""
     start = time.process_time()
-    graph = faiss.index_factory(dim, f"HNSW{NEIGHBOURS}_SQfp16", faiss.METRIC_INNER_PRODUCT)
-    graph.hnsw.efConstruction = WIDTH
-    graph.train(papers)
-    graph.add(papers)
+    index = faiss.index_factory(
+        papers.shape[1], f"HNSW{NEIGHBOURS}_SQfp16", faiss.METRIC_INNER_PRODUCT
+    )
+    index.hnsw.efConstruction = WIDTH
+    index.train(papers)
+    index.add(papers)
 
-    def of_graph(queries: np.ndarray, effort: int) -> np.ndarray:
-        graph.hnsw.efSearch = effort
-        return graph.search(queries, CUTOFF)[1]
+    def search(queries: np.ndarray, effort: int) -> np.ndarray:
+        index.hnsw.efSearch = effort
+        return index.search(queries, CUTOFF)[1]
 
-    yield "FAISS, HNSW, 16 bits", mib_of(graph), of_graph, time.process_time() - start
-    if find_spec("usearch") is not None:
-        yield usearch(papers)
+    return "FAISS, HNSW, 16 bits", mib_of(index), search, time.process_time() - start
 
 
 def usearch(papers: np.ndarray) -> tuple[str, float, Search, float]:
@@ -88,14 +93,20 @@ def seconds(action: Callable[[], np.ndarray]) -> tuple[np.ndarray, float]:
     return action(), time.process_time() - start
 
 
-def main(directory: str = VECTORS, num_papers: str = "100000") -> None:
+LIBRARIES = {each.__name__: each for each in (lists, graph, usearch)}
+
+
+def main(directory: str = VECTORS, num_papers: str = "100000", *names: str) -> None:
     """Print a row for each library."""
     faiss.omp_set_num_threads(1)
     papers = repeated(VectorStore.load(Path(directory), "papers").vectors, int(num_papers))
     queries = normalized(VectorStore.load(Path(directory), "contexts.test").vectors[:QUERIES])
     metric = faiss.METRIC_INNER_PRODUCT
     (_, exact), all_of_them = seconds(lambda: faiss.knn(queries, papers, CUTOFF, metric))
-    for name, held, search, made in libraries(papers):
+    if find_spec("usearch") is None:
+        del LIBRARIES["usearch"]
+    for library in names or LIBRARIES:
+        name, held, search, made = LIBRARIES[library](papers)
         for effort in EFFORTS:
             found, spent = seconds(lambda effort=effort, search=search: search(queries, effort))
             recall = (found[:, :, None] == exact[:, None]).any(axis=2).mean()
