@@ -2,7 +2,8 @@
 # Measure on the files of DualLCR and HAtten, as published: each citation is a query, all papers are candidates.
 #   usage:  eval/published.sh FOLDER NAME [ROW...]     e.g. eval/published.sh acl_200 acl-200
 #   reads:  FOLDER/papers.json, contexts.json and the splits train.json, val.json, test.json; eval/rows
-#   writes: runs/published, where eval/all.sh writes runs; prints Recall@10, Recall@100 and MRR of each row
+#   writes: runs/published and runs/known/published, where eval/all.sh writes runs; prints Recall@10, Recall@100 and MRR of
+#           each row, and again where papers are read with the contexts of val.json, too
 #   cost:   see docs/results/published.md; a killed one goes on with what is missing
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -13,8 +14,11 @@ rows=("${@:3}")
 root=runs/published corpus=runs/published/corpus/$name
 "$python" -m mpbert build-corpus "$folder" "$corpus" --reader contexts --split given
 "$python" -m mpbert make-rows "$corpus" eval/rows "$root" --pool all --only "${rows[@]}"
+measures="--each-citation --measures Recall@10 Recall@100 MRR"
 for row in "${rows[@]}"; do
   echo "$row"
-  "$python" -m mpbert evaluate "$corpus/qrels.test.all.txt" "$root/trec/$name/$row/test.run" --each-citation \
-    --measures Recall@10 Recall@100 MRR
+  # shellcheck disable=SC2086 # measures are words
+  "$python" -m mpbert evaluate "$corpus/qrels.test.all.txt" "$root/trec/$name/$row/test.run" $measures
 done
+echo "with the contexts of val.json:"
+RUNS=$root QRELS=qrels.test.all.txt MEASURES=$measures eval/known.sh "$name" "${rows[@]}"

@@ -317,3 +317,41 @@ def test_the_papers_configuration_has_the_papers_numbers():
     assert (reading.abstract_sentences, reading.body_sentences) == (10, 30)
     assert (noise.positives, noise.negatives) == (3, 4)
     assert (noise.positive_power, noise.negative_power) == (0.75, 0.75)
+
+
+def test_rows_are_asked_again_with_what_was_known(called, tmp_path):
+    given = {
+        "trec/mine/words": "lexical: bm25\nvectors: null\nsplits:\n- valid\n- test\n",
+        "trec/mine/bag": "vectors: runs/vectors/mine/bag\ntop: 50\n",
+        "vectors/mine/bag": "data: runs/binarized/mine\nencoder: runs/encoders/mine/bag\n",
+        "trec/mine/index": "index: runs/indexes/mine/index\n",
+        "indexes/mine/index": "encoder: runs/encoders/mine/bag\nvectors: runs/vectors/mine/bag\n",
+    }
+    for place, config in given.items():
+        (tmp_path / "runs" / place).mkdir(parents=True)
+        (tmp_path / "runs" / place / "config.yaml").write_text(f"output: x\n{config}")
+    code, calls = called("eval/known.sh", "mine", "words", "bag", "index")
+    assert code == 0
+    new = "runs/known"
+    runs = [
+        f"{new}/trec/mine/{row} --config {new}/trec/mine/{row}.yaml" for row in ("words", "bag")
+    ]
+    embed = (
+        f"embed runs/binarized/mine runs/encoders/mine/bag {new}/vectors/mine/bag "
+        f"--config {new}/vectors/mine/bag.yaml --known train valid --splits test"
+    )
+    assert [call for call in calls if not call.startswith("evaluate")] == [
+        f"retrieve runs/corpus/mine {runs[0]} --known train valid --splits test",
+        embed,
+        f"retrieve runs/corpus/mine {runs[1]} --vectors {new}/vectors/mine/bag --splits test",
+        embed,
+        f"build-index runs/corpus/mine runs/encoders/mine/bag runs/vectors/mine/bag "
+        f"{new}/indexes/mine/index --config {new}/indexes/mine/index.yaml "
+        f"--known train valid --known-vectors {new}/vectors/mine/bag",
+        f"answer runs/corpus/mine {new}/indexes/mine/index {new}/trec/mine/index "
+        f"--config {new}/trec/mine/index.yaml --splits test",
+    ]
+    words = (tmp_path / new / "trec/mine/words.yaml").read_text()
+    assert words == "lexical: bm25\nsplits:\n- valid\n- test\n"
+    measured = f"{new}/trec/mine/words/test.run --measures Recall@10 MAP@10"
+    assert calls[1] == f"evaluate runs/corpus/mine/qrels.test.txt {measured}"
