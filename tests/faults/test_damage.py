@@ -29,7 +29,8 @@ MAKERS = {
     "runs": ["retrieve", "corpus", "runs", "--lexical=bm25", "--top=10"],
     "index": ["build-index", "corpus", "encoder", "vectors", "index"],
 }
-ROUNDED = {"vectors", "index"}  # another processor rounds the last digits otherwise
+# another processor rounds the last digits otherwise; runs note an option that is newer than they
+MADE_ANEW = {"vectors", "index", "runs"}
 
 
 def taken_away(path):
@@ -86,7 +87,7 @@ def test_every_damaged_file_is_named_in_one_line(kind, damage, place, capsys):
 
 @pytest.mark.parametrize("kind", MAKERS)
 def test_the_remedy_makes_the_same_bytes_again(kind, place, capsys):
-    if kind in ROUNDED:
+    if kind in MADE_ANEW:
         shutil.move(kind, "fixture")
         assert main(MAKERS[kind]) == 0
     before = fingerprint(place / kind)

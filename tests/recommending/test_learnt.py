@@ -236,8 +236,8 @@ def test_a_paper_that_is_added_has_its_words_and_no_citation(index, tmp_path):
 def test_papers_cited_together_with_an_accepted_one_gain_by_their_weight(matching, store):
     data = read_index(matching.index)
     weights = {**data.places.fusion.weights, COMPANIONS: 4.0}
-    fusion = dataclasses.replace(data.places.fusion, weights=weights)
-    data = dataclasses.replace(data, places=dataclasses.replace(data.places, fusion=fusion))
+    fusion = data.places.fusion._replace(weights=weights)
+    data = dataclasses.replace(data, places=data.places._replace(fusion=fusion))
     recommender = GivenRecommender(data, encoder_of_index(matching.index, data))
     contexts = store.contexts("train")
     accepted, companion = contexts.cited(int((np.diff(contexts.cited_offsets) > 1).argmax()))[:2]

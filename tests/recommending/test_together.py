@@ -39,11 +39,11 @@ def test_answers_are_those_of_single_questions(recommender, shallow):
 def test_papers_of_the_same_vector_stay_in_their_order(matching, shallow):
     data = read_index(matching.index)
     vectors = np.repeat(data.tables.vectors[::10], 10, axis=0)
-    fusion = dataclasses.replace(data.places.fusion, weights={"cosine": 5.0, "age": 0.0})
+    fusion = data.places.fusion._replace(weights={"cosine": 5.0, "age": 0.0})
     data = dataclasses.replace(
         data,
         tables=dataclasses.replace(data.tables, vectors=vectors),
-        places=dataclasses.replace(data.places, fusion=fusion),
+        places=data.places._replace(fusion=fusion),
     )
     recommender = GivenRecommender(data, encoder_of_index(matching.index, data))
     asked = [recommender.asked(text, top=14) for text in TEXTS]
@@ -58,9 +58,7 @@ def test_an_estimate_far_off_within_its_slack_changes_no_answer(recommender, sha
     asked = [recommender.asked(text, top=5) for text in TEXTS]
     for one, read in zip(asked, recommender.together(asked), strict=True):
         noise = rng.uniform(-0.2, 0.2, len(read.estimate.cosines)).astype(np.float32)
-        estimate = dataclasses.replace(
-            read.estimate, cosines=read.estimate.cosines + noise, slack=0.2001
-        )
+        estimate = read.estimate._replace(cosines=read.estimate.cosines + noise, slack=0.2001)
         noisy = dataclasses.replace(one, estimate=estimate)
         assert recommender.answer(noisy) == recommender.answer(one)
 

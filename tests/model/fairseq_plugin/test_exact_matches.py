@@ -87,7 +87,7 @@ def test_what_cannot_hold_exact_matches_says_so(made, rfc_corpus, rfc_binary, tm
     for more in ({"approximate": True}, {"similarity": "dot"}):
         with pytest.raises(ConfigError, match="add to cosines over all papers; leave --"):
             retrieve.run(retrieve.Config(rfc_corpus, tmp_path / "a", vectors=vectors, **more))
-    with pytest.raises(ConfigError, match="would find what they cite; expected valid or test"):
+    with pytest.raises(ConfigError, match="--splits train: its contexts are known"):
         embed.run(embed.Config(rfc_binary, encoder, tmp_path / "train", splits=["train"]))
     with pytest.raises(EncoderError, match="expected an encoder without exact_matches"):
         contributions.run(contributions.Config(rfc_corpus, rfc_binary, encoder, vectors))
