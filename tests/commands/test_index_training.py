@@ -101,6 +101,14 @@ def test_what_is_trained_are_rows_of_the_report():
         assert row.get("settings", {}) == settings
 
 
+def test_after_learning_papers_are_read_with_all_citations(tmp_path):
+    training = LibraryTraining(tmp_path / "papers", "tei", "token_bag", tmp_path)
+    *_, again, build = (step.words for step in training.further_steps(100))
+    known = ("--known", "train", "valid")
+    assert again[-4:] == (*known, "--splits") and build[-2:] == ("--known-vectors", again[3])
+    assert build[-5:-2] == known and again[3] != build[3]
+
+
 def test_few_papers_have_few_tokens(tmp_path):
     training = LibraryTraining(tmp_path / "papers", "tei", "token_bag", tmp_path)
 

@@ -34,6 +34,24 @@ def test_an_approximate_run_holds_most_of_the_exact_one(rfc_corpus, tmp_path, ca
     assert len(exact & part) >= 0.9 * len(exact)
 
 
+@pytest.mark.parametrize("method", ["bm25", "bm25_contexts"])
+def test_words_of_contexts_that_are_known_rank_papers(rfc_corpus, tmp_path, capsys, method):
+    asked = [f"--lexical={method}", "--settings", "fields=citing", "--splits=test"]
+    found = {}
+    for known in ("train", "train valid"):
+        out = tmp_path / known.replace(" ", "-")
+        words = ["retrieve", str(rfc_corpus), str(out), *asked, "--known", *known.split()]
+        assert cli.main(words) == 0
+        lines = [line.split() for line in (out / "test.run").open()]
+        found[known] = {line[2] for line in lines if float(line[4]) > 0}
+    cited = [CorpusStore(rfc_corpus).contexts(*known.split()).cited_rows for known in found]
+    new = {CorpusStore(rfc_corpus).paper_ids[row] for row in set(cited[1]) - set(cited[0])}
+    assert new & found["train valid"] and not new & found["train"]
+    words = ["retrieve", str(rfc_corpus), str(tmp_path / "x"), f"--vectors={tmp_path}"]
+    assert cli.main([*words, "--known", "train", "valid"]) == 2
+    assert "--known is of words; for vectors give it to mpbert embed" in capsys.readouterr().err
+
+
 def test_the_first_numbers_rank_as_vectors_of_so_many(rfc_corpus, tmp_path, capsys):
     random_vectors(rfc_corpus, tmp_path / "vectors")
     (tmp_path / "short").mkdir()
