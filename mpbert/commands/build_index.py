@@ -1,6 +1,7 @@
 """``build-index``: corpus store, encoder and vectors -> an index that recommends by itself."""
 
 import shutil
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Optional
@@ -67,8 +68,10 @@ def run(config: Config) -> None:
         return
     store = CorpusStore(config.corpus)
     store.map_sentences()
-    vectors = _read_vectors(config, config.vectors, store)
-    known = config.known_vectors and _read_vectors(config, config.known_vectors, store)
+    vectors = _read_vectors(config, config.vectors, store, ["train"])
+    known = None
+    if config.known_vectors:
+        known = _read_vectors(config, config.known_vectors, store, config.known)
     with output_directory(config.output, "build-index", config, inputs) as out:
         copy_encoder(config.encoder, out.path / ENCODER)
         folder = data_folder(out.path, 1)
@@ -102,19 +105,21 @@ def inputs_of(config: Config) -> list[Path]:
 
 
 def _read_vectors(
-    config: Config, directory: Path, store: "CorpusStore"
+    config: Config, directory: Path, store: "CorpusStore", known: Sequence[str]
 ) -> "tuple[np.ndarray, PapersByToken | None]":
     """Return (N, D) vectors of length 1, and weights of exact matches, if there are any.
 
-    :raises VectorsError: they are not of this corpus, or not of this encoder.
+    :param known: splits with whose contexts papers were read.
+    :raises VectorsError: they are not of this corpus, not of this encoder, or of other contexts.
     """
     from mpbert.recommending.matching import PapersByToken
     from mpbert.vectors.matches import read_weights
     from mpbert.vectors.normal import normalized
-    from mpbert.vectors.store import VectorStore, check_ids
+    from mpbert.vectors.store import VectorStore, check_ids, check_known_of
 
     vectors = VectorStore.load(directory, "papers")
     check_ids(vectors, store.paper_ids, f"{directory}")
+    check_known_of(directory, known)
     matches = read_weights(directory, "papers", len(vectors))
     _check_encoder(config, directory, vectors.dim, 0 if matches is None else matches.vocab_size)
     held = None if matches is None else PapersByToken.of(matches)

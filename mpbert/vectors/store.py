@@ -177,6 +177,22 @@ def check_ids(found: VectorStore, expected: Sequence[str], source: str) -> None:
             )
 
 
+def check_known_of(directory: Path, known: Sequence[str]) -> None:
+    """Check with whose contexts the papers were read, as far as that is noted.
+
+    :raises VectorsError: with those of other splits.
+    """
+    try:
+        noted = read_manifest(directory).get("config", {}).get("known", ["train"])
+    except MpbertError:
+        return  # vectors of others, which say nothing
+    if set(noted) != set(known):
+        raise VectorsError(
+            f"{directory}: found papers that were read with contexts of {' '.join(noted)}; "
+            f"expected {' '.join(known)}: embed them with this --known"
+        )
+
+
 def check_made_with(directory: Path, dim: int, encoder: Path, encoder_dim: int) -> None:
     """Check that an encoder made the vectors of a directory, as far as that is noted.
 

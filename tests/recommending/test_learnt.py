@@ -149,6 +149,14 @@ def test_what_validation_cites_is_known_after_learning(
         run = tmp_path / split
         assert main([*map(str, ["answer", rfc_corpus, index, run, "--splits", split])]) == code
     assert "mpbert build-index --known train valid wrote" in capsys.readouterr().err
+    words = [str(word) for word in ("build-index", rfc_corpus, matching.encoder)]
+    out = str(tmp_path / "x")
+    assert main([*words, str(later), out]) == 2  # validation contexts would find themselves
+    said = capsys.readouterr().err
+    assert "with contexts of train valid; expected train: embed them" in said
+    vectors = str(matching.vectors)
+    assert main([*words, vectors, out, *known, "--known-vectors", vectors]) == 2
+    assert "with contexts of train; expected train valid: embed" in capsys.readouterr().err
 
 
 def test_of_few_validation_contexts_nothing_is_learnt(
