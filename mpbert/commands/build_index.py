@@ -80,7 +80,8 @@ def run(config: Config) -> None:
         data, remarks = _learnt(config, store, tables, out.path / ENCODER)
         if set(config.known) > {"train"}:
             data = _with_known(data, contexts_of(store, config.known), known)
-        out.counts |= {"generation": 1, **write_data(folder, data)}
+        counts, out.checksums = write_data(folder, data)
+        out.counts |= {"generation": 1, **counts}
     print(
         f"{config.output}: {out.counts['papers']:,} papers, "
         f"{out.counts['citing_sentences']:,} sentences that cite them"

@@ -113,7 +113,8 @@ def run(config: Config) -> None:
         dropped = {name: n for name, n in sorted(counts.items()) if n}
         out.counts |= {"generation": 1, **dropped}
         made = data_of(tables, config.readings, config.seed, fuses=False, words=words)
-        out.counts |= {"reader": reader, **write_data(data, made)}
+        written, out.checksums = write_data(data, made)
+        out.counts |= {"reader": reader, **written}
     _report(config, reader, tables, out.counts)
 
 

@@ -4,16 +4,17 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from mpbert.foundation.errors import MpbertError
 
 MANIFEST = "manifest.json"
 NOT_NAMED = (MANIFEST, "config.yaml", "log.txt")  # files of an output that its manifest leaves out
-LARGE = 1 << 26  # bytes; larger files of an index are mapped, and known by a fast checksum
+LARGE = 1 << 26  # bytes; larger files of an index are mapped
+QUICK = 1 << 20  # bytes; larger files of an index are known by a fast checksum
 _FAST = "xxh3:"  # before such a checksum
 SEAL = "checksum"  # last entry of a manifest: SHA-256 of its text without this entry
 _SEALED = re.compile(rb',\n "%s": "([0-9a-f]{64})"\n}\n\Z' % SEAL.encode())
@@ -38,10 +39,56 @@ def fast_fingerprint(path: Path) -> str:
 
     :raises MpbertError: the file cannot be read.
     """
+    with _readable(path), path.open("rb") as file:
+        return f"{_FAST}{hashlib.file_digest(file, _xxh3).hexdigest()}"
+
+
+def fingerprints(
+    directory: Path, files: Iterable[Path], is_index: bool, known: Mapping[Path, str]
+) -> dict[str, str]:
+    """Return the checksums of files by their names; as many are read at once as there are cores.
+
+    :param known: checksums of some of them.
+    """
+
+    def checksum(path: Path) -> str:
+        if path in known:
+            return known[path]
+        is_quick = is_index and path.stat().st_size > QUICK
+        return fast_fingerprint(path) if is_quick else fingerprint(path)
+
+    from concurrent.futures import ThreadPoolExecutor  # what reads an output needs none
+
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        found = zip(files, pool.map(checksum, files), strict=True)
+        return {path.relative_to(directory).as_posix(): own for path, own in found}
+
+
+class SummedFile:
+    """A file of an index that is written, and the checksum of what was written so far.
+
+    :param size: bytes that it will have, nearly.
+    """
+
+    def __init__(self, file: IO[bytes], size: int) -> None:
+        self._file, self._is_fast = file, size > QUICK
+        self._digest = _xxh3() if self._is_fast else hashlib.sha256()
+
+    def write(self, data: bytes | memoryview) -> int:
+        """Write some bytes."""
+        self._digest.update(data)
+        return self._file.write(data)
+
+    @property
+    def checksum(self) -> str:
+        """As a manifest has it."""
+        return f"{_FAST * self._is_fast}{self._digest.hexdigest()}"
+
+
+def _xxh3() -> Any:
     import xxhash  # for large files alone
 
-    with _readable(path), path.open("rb") as file:
-        return f"{_FAST}{hashlib.file_digest(file, xxhash.xxh3_128).hexdigest()}"
+    return xxhash.xxh3_128()
 
 
 def is_fast(checksum: object) -> bool:

@@ -13,18 +13,18 @@ import os
 import shutil
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import mpbert
 from mpbert.foundation.checksums import (
-    LARGE,
     MANIFEST,
     SEAL,
     fast_fingerprint,
     fingerprint,
+    fingerprints,
     is_fast,
     sealed,
     unsealed,
@@ -58,11 +58,15 @@ FORMATS = {
 
 
 class OutputDirectory:
-    """A directory that is being written: ``path`` to write into, ``counts`` to report."""
+    """A directory that is being written: ``path`` to write into, ``counts`` to report.
+
+    :ivar checksums: of files in it that are known already.
+    """
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.counts: dict[str, Any] = {}
+        self.checksums: dict[Path, str] = {}
 
 
 def is_finished(output: Path, command: str, config: object, inputs: list[Path]) -> bool:
@@ -122,7 +126,7 @@ def _completed(
     directory = OutputDirectory(partial)
     try:
         yield directory
-        write_manifest(partial, command, config, inputs, directory.counts)
+        write_manifest(directory, command, config, inputs)
         (partial / "log.txt").write_text(
             f"command: {command}\nseconds: {time.monotonic() - start:.1f}\n{_peak()}"
             f"machine: {platform.machine()}, {os.cpu_count()} cores, "
@@ -147,48 +151,38 @@ def _peak() -> str:
 
 
 def write_manifest(
-    directory: Path, command: str, config: object, inputs: list[Path], counts: dict[str, Any]
+    directory: OutputDirectory, command: str, config: object, inputs: list[Path]
 ) -> None:
     """Write ``config.yaml`` and ``manifest.json`` into a directory whose data is complete."""
     import yaml
 
-    (directory / "config.yaml").write_text(
+    path = directory.path
+    (path / "config.yaml").write_text(
         yaml.safe_dump(as_plain_dict(config), sort_keys=False), encoding="utf-8"
     )
-    files = sorted(p for p in directory.rglob("*") if p.is_file() and p.name != "config.yaml")
+    files = sorted(p for p in path.rglob("*") if p.is_file() and p.name != "config.yaml")
     manifest = {
         "format": FORMATS.get(command, 1),
         "mpbert": mpbert.__version__,
         **identity_of(command, config, inputs),
-        "counts": counts,
-        "files": _fingerprints(directory, files, command),
+        "counts": directory.counts,
+        "files": fingerprints(path, files, command in INDEXES, directory.checksums),
     }
-    (directory / MANIFEST).write_bytes(sealed(manifest))
+    (path / MANIFEST).write_bytes(sealed(manifest))
 
 
-def replace_manifest(directory: Path, counts: dict[str, Any], folders: list[str]) -> None:
+def replace_manifest(
+    directory: Path, counts: dict[str, Any], folders: list[str], known: Mapping[Path, str]
+) -> None:
     """Rewrite the manifest of a directory whose data has changed, in one step.
 
     :param folders: those of its folders whose files belong to it.
+    :param known: checksums of some of these files.
     """
     files = sorted(p for name in folders for p in (directory / name).rglob("*") if p.is_file())
     manifest = read_manifest(directory)
-    found = _fingerprints(directory, files, manifest["command"])
+    found = fingerprints(directory, files, manifest["command"] in INDEXES, known)
     replace_file(directory / MANIFEST, sealed(manifest | {"counts": counts, "files": found}))
-
-
-def _fingerprints(directory: Path, files: list[Path], command: str) -> dict[str, str]:
-    """Return the checksums of files by their names; as many are read at once as there are cores."""
-
-    def checksum(path: Path) -> str:
-        is_large = command in INDEXES and path.stat().st_size > LARGE
-        return fast_fingerprint(path) if is_large else fingerprint(path)
-
-    from concurrent.futures import ThreadPoolExecutor  # what reads an output needs none
-
-    names = [path.relative_to(directory).as_posix() for path in files]
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        return dict(zip(names, pool.map(checksum, files), strict=True))
 
 
 def read_manifest(directory: Path) -> dict[str, Any]:

@@ -133,34 +133,34 @@ def data_of(
     return replace(data, contexts=build_context_words(words))
 
 
-def write_data(folder: Path, data: IndexData) -> dict[str, int]:
+def write_data(folder: Path, data: IndexData) -> tuple[dict[str, int], dict[Path, str]]:
     """Write everything that an index holds into a folder that exists.
 
-    :returns: counts for the manifest.
+    :returns: counts for the manifest, and checksums of most files.
     """
-    tables = data.tables
-    write_table(folder, "papers", tables.papers, PAPERS)
-    write_table(folder, "contexts", tables.contexts, CONTEXTS)
-    write_table(folder, "vocabulary", ColumnTable({"stem": data.vocabulary}), _VOCABULARY)
-    if tables.bodies is not None:
-        schema = {name: kind for name, kind in BODIES.items() if name in tables.bodies}
-        write_table(folder, "bodies", tables.bodies, schema)
-    save_arrays(folder, {"vectors": tables.vectors})
-    if tables.matches is not None:
-        held = tables.matches.postings
-        save_arrays(folder, {name: getattr(held, field) for name, field in MATCH_ARRAYS.items()})
+    tables, bodies = data.tables, data.tables.bodies
+    written = [
+        ("papers", tables.papers, PAPERS),
+        ("contexts", tables.contexts, CONTEXTS),
+        ("vocabulary", ColumnTable({"stem": data.vocabulary}), _VOCABULARY),
+    ]
+    if bodies is not None:
+        written.append(("bodies", bodies, {name: BODIES[name] for name in bodies.names}))
+    known = {k: v for table in written for k, v in write_table(folder, *table).items()}
     names = ARRAYS if data.lookup.word_times is None else (*ARRAYS, *COUNT_ARRAYS)
-    looked_up = [(data.lookup, names)]
+    looked_up = [({"vectors": "vectors"}, tables), ({name: name for name in names}, data.lookup)]
+    if tables.matches is not None:
+        looked_up.append((MATCH_ARRAYS, tables.matches.postings))
     if data.places is not None:
-        looked_up.append((data.fields, FIELD_ARRAYS))
+        looked_up.append(({name: name for name in FIELD_ARRAYS}, data.fields))
         if data.contexts is not None:
-            looked_up.append((data.contexts, CONTEXT_ARRAYS))
-    for arrays, names in looked_up:
-        save_arrays(folder, {name: getattr(arrays, name) for name in names})
+            looked_up.append(({name: name for name in CONTEXT_ARRAYS}, data.contexts))
+    for names, arrays in looked_up:
+        known |= save_arrays(folder, {n: getattr(arrays, field) for n, field in names.items()})
     for of, learnt in ((PLACES, data.places), (WHOLES, data.wholes)):
         if learnt is not None:
             learnt.write(folder, of)
-    return {
+    counts = {
         "papers": tables.papers.num_rows,
         "citing_sentences": tables.contexts.num_rows,
         "stems": len(data.vocabulary),
@@ -168,6 +168,7 @@ def write_data(folder: Path, data: IndexData) -> dict[str, int]:
             int((~block.any(axis=1)).sum()) for block in blocks(tables.vectors)
         ),
     }
+    return counts, known
 
 
 def read_index(path: Path) -> IndexData:
@@ -254,10 +255,10 @@ def change_index(
             return manifest["counts"]
         try:
             new.mkdir()
-            about = {"generation": data.generation + 1}
-            counts = {**about, **write_data(new, _changed(data, tables)), "latest_change": counts}
+            about, known = write_data(new, _changed(data, tables))
+            counts = {"generation": data.generation + 1, **about, "latest_change": counts}
             checked()
-            replace_manifest(path, counts, [ENCODER, new.name])
+            replace_manifest(path, counts, [ENCODER, new.name], known)
         except OSError as error:
             shutil.rmtree(new, ignore_errors=True)
             needed = f"about as much again as the {told_size(old)} of {old.name} is needed"

@@ -5,6 +5,7 @@ all of them one after another, and the offsets at which they begin: ``papers.tit
 ``papers.title.offsets.npy``. One of lists has its ``offsets`` beside the column of its ``values``.
 """
 
+import math
 from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
@@ -12,6 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from mpbert.foundation.arrays import load_array, write_block, write_header
+from mpbert.foundation.checksums import SummedFile
 from mpbert.foundation.errors import IndexFormatError
 from mpbert.foundation.growing_arrays import Lazy, release, slices
 from mpbert.recommending.column_making import arrays_of
@@ -28,20 +30,30 @@ from mpbert.recommending.columns import (
 _OFFSETS = 1 << 20  # that are checked at once
 
 
-def write_table(folder: Path, name: str, table: ColumnTable, schema: Schema) -> None:
-    """Write a table into a folder."""
+def write_table(folder: Path, name: str, table: ColumnTable, schema: Schema) -> dict[Path, str]:
+    """Write a table into a folder; return the checksums of the files."""
+    found: dict[Path, str] = {}
     for column in schema:
         for part, array in arrays_of(f"{name}.{column}", table[column]):
-            save_arrays(folder, {part: array})
+            found |= save_arrays(folder, {part: array})
+    return found
 
 
-def save_arrays(folder: Path, arrays: Mapping[str, np.ndarray | Lazy]) -> None:
+def save_arrays(folder: Path, arrays: Mapping[str, np.ndarray | Lazy]) -> dict[Path, str]:
     """Write arrays as numpy does, side by side: what several are made of is worked out once.
 
     Of those that are mapped, memory holds a part at a time.
+
+    :returns: the checksums of the files.
     """
+    paths = [folder / f"{name}.npy" for name in arrays]
     with ExitStack() as opened:
-        files = [opened.enter_context((folder / f"{name}.npy").open("wb")) for name in arrays]
+        files = [
+            SummedFile(
+                opened.enter_context(path.open("wb")), array.dtype.itemsize * math.prod(array.shape)
+            )
+            for path, array in zip(paths, arrays.values(), strict=True)
+        ]
         for file, array in zip(files, arrays.values(), strict=True):
             write_header(file, array.shape, array.dtype)
         for part in slices(*arrays.values()):
@@ -49,6 +61,7 @@ def save_arrays(folder: Path, arrays: Mapping[str, np.ndarray | Lazy]) -> None:
                 if part.start < len(array):
                     write_block(file, array[part], array.dtype)
                     release(array)
+    return {path: file.checksum for path, file in zip(paths, files, strict=True)}
 
 
 def read_table(folder: Path, name: str, schema: Schema) -> ColumnTable:

@@ -16,7 +16,7 @@ from safetensors.numpy import load_file, save_file
 
 from mpbert.cli import main
 from mpbert.corpus.store import CorpusStore
-from mpbert.foundation import manifest
+from mpbert.foundation import checksums, manifest
 from mpbert.foundation.errors import EncoderError
 from mpbert.foundation.manifest import claimed
 from mpbert.recommending import directory
@@ -250,7 +250,7 @@ def test_a_full_disk_leaves_the_index_as_it_was(index, papers, capsys, monkeypat
         calls.append(folder)
         if len(calls) == 3:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(folder))
-        save(folder, arrays)
+        return save(folder, arrays)
 
     monkeypatch.setattr(directory, "save_arrays", full)
     code, _, error = run(capsys, "add", index, path)
@@ -306,13 +306,13 @@ def test_an_index_that_is_changed_while_it_is_checked_is_checked_again(index, mo
     assert (code, error) == (0, "") and "as they were written" in out
 
 
-@pytest.mark.parametrize("large", [manifest.LARGE, 1000])
+@pytest.mark.parametrize("quick", [checksums.QUICK, 1000])
 @pytest.mark.parametrize("name", ["papers.title.letters.npy", "word_offsets.npy"])
-def test_a_damaged_index_is_not_changed(index, papers, capsys, monkeypatch, name, large):
-    monkeypatch.setattr(manifest, "LARGE", large)  # larger files have other checksums
+def test_a_damaged_index_is_not_changed(index, papers, capsys, monkeypatch, name, quick):
+    monkeypatch.setattr(checksums, "QUICK", quick)  # larger files have other checksums
     assert run(capsys, "add", index, papers(RELAY))[0] == 0
-    checksums = manifest.read_manifest(index)["files"].values()
-    assert any(map(manifest.is_fast, checksums)) == (large == 1000)
+    sums = manifest.read_manifest(index)["files"].values()
+    assert any(map(manifest.is_fast, sums)) == (quick == 1000)
     file = index / "data.2" / name
     file.write_bytes(file.read_bytes()[:-1] + b"~")
     before = files(index)

@@ -182,7 +182,7 @@ def test_an_index_that_an_earlier_version_made_answers_the_same_and_grows(index,
     for file in old.glob("data.1/bodies.codes.*"):
         file.unlink()
     manifest = read_manifest(old)
-    replace_manifest(old, manifest["counts"], ["data.1"])
+    replace_manifest(old, manifest["counts"], ["data.1"], {})
     assert passage(Recommender(old), ASKED) == passage(Recommender(index), ASKED)
     line = {"paper_id": "new", "title": "On new", "year": 2002, "abstract": [SUPPORTS]}
     (tmp_path / "new.jsonl").write_text(json.dumps(line))
