@@ -110,9 +110,10 @@ class Lazy:
             return self._part(asked, asked + 1)[0]
         first, end, _ = asked.indices(len(self))
         bounds = first, max(first, end)
-        if self._last is None or self._last[0] != bounds:
-            self._last = bounds, self._part(*bounds)
-        return self._last[1]
+        last = self._last  # of another thread, perhaps, meanwhile
+        if last is None or last[0] != bounds:
+            self._last = last = bounds, self._part(*bounds)
+        return last[1]
 
 
 def blocks(array: np.ndarray | Lazy) -> Iterator[np.ndarray]:

@@ -1,24 +1,8 @@
 """Rows of papers by their ids, without an object of Python for each."""
 
-from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 
 import numpy as np
-
-
-def order_of(ids: Sequence[str]) -> np.ndarray:
-    """Return (N,) the rows of ids in the order of their letters; equal ones as they stand."""
-    texts = list(ids)
-    return np.array(sorted(range(len(texts)), key=texts.__getitem__), dtype=np.int64)
-
-
-def rows_in_order(ids: Sequence[str], wanted: Iterable[str]) -> dict[str, int]:
-    """Return the row of each of some ids that is there.
-
-    :param ids: all different, in the order of their letters.
-    """
-    places = ((each, bisect_left(ids, each)) for each in dict.fromkeys(wanted))
-    return {each: row for each, row in places if row < len(ids) and ids[row] == each}
 
 
 class IdRows:

@@ -17,7 +17,6 @@ from mpbert.corpus.raw.linkage import CommonLinker
 from mpbert.corpus.records import Paper
 from mpbert.corpus.text import split_sentences
 from mpbert.foundation.errors import CorpusError
-from mpbert.foundation.id_rows import rows_in_order
 from mpbert.recommending.bodies import pages_of, sentences_of
 from mpbert.recommending.columns import ColumnTable, TextColumn
 from mpbert.recommending.copies import (
@@ -29,6 +28,7 @@ from mpbert.recommending.copies import (
 )
 from mpbert.recommending.dois import doi_of
 from mpbert.recommending.likely_texts import may_be
+from mpbert.recommending.ordered_texts import rows_in_order
 from mpbert.recommending.published import DOI, doi_at, published_of
 from mpbert.recommending.tables import IndexTables, digest
 

@@ -4,7 +4,6 @@ Rows stay in the order of ids, and vectors and weights of all other papers are u
 added and removed again leaves the same bytes.
 """
 
-from bisect import bisect_left
 from collections import Counter
 from collections.abc import Collection, Sequence
 
@@ -13,14 +12,14 @@ import numpy as np
 from mpbert.corpus.clean import CleanPaper
 from mpbert.corpus.text import split_sentences
 from mpbert.foundation.errors import ConfigError, UnknownPaperError
-from mpbert.foundation.id_rows import rows_in_order
 from mpbert.foundation.ragged import row_numbers
 from mpbert.recommending.arrivals import Arrival, Arrivals
 from mpbert.recommending.citation_keys import citation_keys
 from mpbert.recommending.column_making import empty_table
-from mpbert.recommending.columns import ColumnTable
+from mpbert.recommending.columns import ColumnTable, TextColumn
 from mpbert.recommending.encoders import IndexEncoder
 from mpbert.recommending.matching import PapersByToken
+from mpbert.recommending.ordered_texts import order_of, places_of, rows_in_order
 from mpbert.recommending.paper_rows import (
     bodies_table,
     contexts_table,
@@ -90,12 +89,13 @@ def _places(
     :returns: (N,) an old row, or -1 - a new one; and the new row of each old one.
     """
     kept = np.delete(np.arange(old.num_rows), list(changed))
-    order = np.array(sorted(range(len(ids)), key=ids.__getitem__))
-    places = [bisect_left(old["paper_id"], ids[row]) for row in order.tolist()]
+    own = TextColumn.of(ids)
+    order = order_of(own)
+    places, _ = places_of(old["paper_id"], own.take(order))
     source = np.insert(kept, np.searchsorted(kept, places), -1 - order)
     row_of = np.empty(old.num_rows, dtype=np.int64)
     row_of[kept] = np.flatnonzero(source >= 0)
-    new_of = dict(zip(places, np.flatnonzero(source < 0).tolist(), strict=True))
+    new_of = dict(zip(places.tolist(), np.flatnonzero(source < 0).tolist(), strict=True))
     for row in changed:
         row_of[row] = new_of[row]
     return source, row_of
@@ -128,24 +128,28 @@ def removed(tables: IndexTables, paper_ids: Sequence[str], counts: Counter[str])
     :raises UnknownPaperError: one of the papers is not in the index.
     :raises ConfigError: no paper would be left.
     """
-    ids = tables.papers["paper_id"].tolist()
-    others = rows_of_other_ids(tables.papers["published"])
-    own = set(ids)
-    gone = {ids[others[i]] if i in others and i not in own else i for i in paper_ids}
-    if unknown := sorted(gone - set(ids)):
+    number, others = tables.papers.num_rows, rows_of_other_ids(tables.papers["published"])
+    rows = rows_in_order(tables.papers["paper_id"], paper_ids)
+    rows |= {i: others[i] for i in paper_ids if i in others and i not in rows}
+    if unknown := sorted(set(paper_ids) - rows.keys()):
         raise UnknownPaperError(
-            f"no paper {unknown[0]!r} among the {len(ids):,} of the index"
+            f"no paper {unknown[0]!r} among the {number:,} of the index"
             f"{f', nor {len(unknown) - 1} more' if unknown[1:] else ''}; expected ids as recommend "
             f"prints them, nothing was removed"
         )
-    if not own - gone:
-        raise ConfigError(f"all {len(ids):,} papers would be removed; expected one to stay")
+    gone = {*rows.values()}
+    if len(gone) == number:
+        raise ConfigError(f"all {number:,} papers would be removed; expected one to stay")
     return without(tables, gone, counts)
 
 
-def without(tables: IndexTables, gone: Collection[str], counts: Counter[str]) -> IndexTables:
-    """Return the tables without papers, see :func:`removed`; they may be empty then."""
-    is_kept = np.array([i not in gone for i in tables.papers["paper_id"]], dtype=bool)
+def without(tables: IndexTables, gone: Collection[int], counts: Counter[str]) -> IndexTables:
+    """Return the tables without the papers of some rows; they may be empty then.
+
+    :param counts: receives what is removed.
+    """
+    is_kept = np.ones(tables.papers.num_rows, dtype=bool)
+    is_kept[list(gone)] = False
     kept = np.flatnonzero(is_kept)
     cites = is_kept[tables.contexts["citing_row"]]
     contexts = moved_contexts(tables, np.cumsum(is_kept) - 1, is_kept, cites)

@@ -199,7 +199,7 @@ def joined(columns: Sequence[Column]) -> Column:
     if isinstance(first, np.ndarray):
         return np.concatenate(columns)
     if isinstance(first, TextColumn):
-        letters = np.concatenate([column.letters for column in columns])
+        letters = np.concatenate([column.letters[:] for column in columns])
         return TextColumn(_joined_offsets(columns), letters)
     return ListColumn(_joined_offsets(columns), joined([column.values for column in columns]))
 

@@ -256,6 +256,9 @@ def change_index(
         try:
             new.mkdir()
             about, known = write_data(new, _changed(data, tables))
+            for file in new.iterdir():
+                if (old / file.name).exists() and file.samefile(old / file.name):  # it stayed
+                    known[file] = manifest["files"][f"{old.name}/{file.name}"]
             counts = {"generation": data.generation + 1, **about, "latest_change": counts}
             checked()
             replace_manifest(path, counts, [ENCODER, new.name], known)

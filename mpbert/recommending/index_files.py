@@ -3,6 +3,7 @@
 A column of numbers is one file, ``papers.year.npy``. One of texts is two: their letters, UTF-8 of
 all of them one after another, and the offsets at which they begin: ``papers.title.letters.npy`` and
 ``papers.title.offsets.npy``. One of lists has its ``offsets`` beside the column of its ``values``.
+Letters may lie in two files, see :mod:`mpbert.recommending.kept_letters`.
 """
 
 import math
@@ -26,8 +27,10 @@ from mpbert.recommending.columns import (
     Schema,
     TextColumn,
 )
+from mpbert.recommending.kept_letters import keep_letters, kept_letters
 
 _OFFSETS = 1 << 20  # that are checked at once
+_LONG = "papers.title.letters", "papers.abstract.letters", "bodies.body.letters"  # may be kept
 
 
 def write_table(folder: Path, name: str, table: ColumnTable, schema: Schema) -> dict[Path, str]:
@@ -35,7 +38,9 @@ def write_table(folder: Path, name: str, table: ColumnTable, schema: Schema) -> 
     found: dict[Path, str] = {}
     for column in schema:
         for part, array in arrays_of(f"{name}.{column}", table[column]):
-            found |= save_arrays(folder, {part: array})
+            arrays = keep_letters(folder, part, array) if part in _LONG else {part: array}
+            for each in arrays.items():
+                found |= save_arrays(folder, dict([each]))
     return found
 
 
@@ -124,12 +129,23 @@ def _ascend(offsets: np.ndarray) -> bool:
 
 def _column(folder: Path, name: str, kind: str) -> Column:
     if kind == TEXT:
-        letters = map_array(folder / f"{name}.letters.npy", "u1")
+        letters = _letters(folder, f"{name}.letters")
         return TextColumn(map_offsets(folder / f"{name}.offsets.npy", len(letters)), letters)
     if kind in LISTS:
         values = _column(folder, f"{name}.values", LISTS[kind])
         return ListColumn(map_offsets(folder / f"{name}.offsets.npy", len(values)), values)
     return map_array(folder / f"{name}.npy", kind)
+
+
+def _letters(folder: Path, name: str) -> np.ndarray | Lazy:
+    letters, runs = map_array(folder / f"{name}.npy", "u1"), folder / f"{name}.runs.npy"
+    if not runs.exists():
+        return letters
+    later = map_array(folder / f"{name}.later.npy", "u1")
+    found = kept_letters(letters, later, map_array(runs, "<i8", num_axes=2))
+    if found is None:
+        raise _damaged(runs, "found runs beyond the letters")
+    return found
 
 
 def _damaged(path: Path, reason: str) -> IndexFormatError:

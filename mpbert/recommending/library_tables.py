@@ -3,7 +3,6 @@
 import json
 from collections import Counter
 from collections.abc import Iterator
-from itertools import pairwise
 
 import numpy as np
 
@@ -11,7 +10,7 @@ from mpbert.corpus.paper_bytes import bytes_of
 from mpbert.foundation.engines import Engine, Job, OwnProcesses
 from mpbert.foundation.errors import CorpusError
 from mpbert.foundation.growing_arrays import Numbers
-from mpbert.foundation.id_rows import IdRows, order_of
+from mpbert.foundation.id_rows import IdRows
 from mpbert.foundation.parts import Arrays, PartFiles
 from mpbert.foundation.progress import progress
 from mpbert.foundation.ragged import offsets_of
@@ -23,6 +22,7 @@ from mpbert.recommending.growing_tables import GrowingTable
 from mpbert.recommending.growing_words import GrowingWords
 from mpbert.recommending.lookup_building import CountedWords
 from mpbert.recommending.matching import PapersByToken
+from mpbert.recommending.ordered_texts import order_of, repeated
 from mpbert.recommending.paper_blocks import PaperBlock
 from mpbert.recommending.read_papers import ReadPapers, cited_by
 from mpbert.recommending.tables import BODIES, CONTEXTS, PAPERS, IndexTables
@@ -89,11 +89,10 @@ class _Distinct:
         gone = [row for row, paper in self._merged.items() if paper is None]
         order = order[~np.isin(order, gone)]
         ids = self._papers.ids.take(order)
-        each = zip(order[1:].tolist(), pairwise(ids), strict=True)
-        if repeated := [row for row, (before, own) in each if before == own]:
+        if len(twice := repeated(ids)):
             raise CorpusError(
-                f"paper id {self._papers.ids[min(repeated)]!r} occurs twice; expected unique ids, "
-                f"remove one of the two papers"
+                f"paper id {self._papers.ids[order[twice + 1].min()]!r} occurs twice; expected "
+                f"unique ids, remove one of the two papers"
             )
         return order, ids
 

@@ -1,5 +1,6 @@
 """Columns of old and new rows, put together when they are read: memory holds a part of them."""
 
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 
 import numpy as np
@@ -33,30 +34,27 @@ class Runs:
         last = np.append(first, len(source))[1:] - 1
         return cls(is_new[first], places[first], places[last] + 1)
 
-    def array(self, old: np.ndarray | Lazy, new: np.ndarray | Lazy) -> Lazy:
+    def array(self, old: np.ndarray | Lazy, new: np.ndarray | Lazy) -> "Spliced":
         """Return what stands there of two arrays."""
-        ends = np.cumsum(self.end - self.first)
-        begins = ends - (self.end - self.first)
+        return Spliced(self, old, new)
 
-        def part(first: int, end: int) -> np.ndarray:
-            found = [old[:0]]
-            low, high = np.searchsorted(ends, first, "right"), np.searchsorted(begins, end)
-            for run in range(low, high):
-                start = self.first[run] + max(first - begins[run], 0)
-                stop = self.end[run] - max(ends[run] - end, 0)
-                found.append((new if self.is_new[run] else old)[start:stop])
-            return found[1] if len(found) == 2 else np.concatenate(found)
-
-        length = int(ends[-1]) if len(ends) else 0
-        return Lazy((length, *old.shape[1:]), old.dtype, part, (old, new))
+    @property
+    def bounds(self) -> tuple[np.ndarray, np.ndarray]:
+        """(R,) places where runs begin that stand one after another, and where they end."""
+        offsets = offsets_of(self.end - self.first)
+        return offsets[:-1], offsets[1:]
 
     def column(self, old: Column | Lazy, new: Column | Lazy) -> Column | Lazy:
         """Return what stands there of two columns of one kind."""
         if isinstance(old, np.ndarray | Lazy):
             return self.array(old, new)
-        lengths = self.array(np.diff(old.offsets), np.diff(new.offsets))[:]
         inner = self._of_elements(old.offsets, new.offsets)
-        return type(old)(offsets_of(lengths), inner.column(old.elements, new.elements))
+        offsets = np.zeros(1 + self.bounds[1][-1:].sum(), dtype=np.int64)
+        each = (self.is_new, self.first, self.end, self.bounds[0], inner.bounds[0] - inner.first)
+        for is_new, first, end, place, shift in zip(*(a.tolist() for a in each), strict=True):
+            part = (new if is_new else old).offsets[first + 1 : end + 1]
+            np.add(part, shift, out=offsets[place + 1 : place + 1 + end - first])
+        return type(old)(offsets, inner.column(old.elements, new.elements))
 
     def table(self, old: ColumnTable, new: ColumnTable) -> ColumnTable:
         """Return what stands there of two tables; columns that the old one lacks are left out."""
@@ -64,8 +62,29 @@ class Runs:
 
     def _of_elements(self, old: np.ndarray, new: np.ndarray) -> "Runs":
         """Return the runs of what the rows hold, which begin at these offsets."""
-        places, shift = np.concatenate([old, new]), self.is_new * len(old)
-        return Runs(self.is_new, places[self.first + shift], places[self.end + shift])
+        first, end = (
+            np.where(self.is_new, new[rows * self.is_new], old[rows * ~self.is_new])
+            for rows in (self.first, self.end)
+        )
+        return Runs(self.is_new, first, end)
+
+
+class Spliced(Lazy):
+    """What stands one after another of two arrays, as :class:`Runs` say."""
+
+    def __init__(self, runs: Runs, old: np.ndarray | Lazy, new: np.ndarray | Lazy) -> None:
+        self.runs = runs
+        self._begins, self._ends = map(memoryview, runs.bounds)  # fast to read one of
+        length = self._ends[-1] if len(self._ends) else 0
+        super().__init__((length, *old.shape[1:]), old.dtype, self._between, (old, new))
+
+    def _between(self, first: int, end: int) -> np.ndarray:
+        runs, found = self.runs, [self.sources[0][:0]]
+        for run in range(bisect_right(self._ends, first), bisect_left(self._begins, end)):
+            start = runs.first[run] + max(first - self._begins[run], 0)
+            stop = runs.end[run] - max(self._ends[run] - end, 0)
+            found.append(self.sources[int(runs.is_new[run])][start:stop])
+        return found[1] if len(found) == 2 else np.concatenate(found)
 
 
 def moved_contexts(

@@ -4,8 +4,6 @@ What comes out is, byte for byte, what :mod:`mpbert.recommending.lookup_building
 papers; but no text of an older paper is read again.
 """
 
-from bisect import bisect_left
-
 import numpy as np
 
 from mpbert.foundation.ragged import offsets_of
@@ -13,6 +11,7 @@ from mpbert.methods.lexical import tfidf
 from mpbert.recommending.columns import ColumnTable, TextColumn, joined
 from mpbert.recommending.lookup import Lookup
 from mpbert.recommending.lookup_building import MOST_TIMES, CountedWords, Held, lookup_of
+from mpbert.recommending.ordered_texts import places_of
 from mpbert.recommending.postings_changes import PostingsChange
 from mpbert.recommending.splicing import moved_contexts
 from mpbert.recommending.tables import IndexTables
@@ -94,14 +93,12 @@ def _held_by(tables: IndexTables, rows: np.ndarray) -> tuple[Held, list[str]]:
 
 def _numbered(stems: TextColumn, own: list[str]) -> tuple[np.ndarray, np.ndarray, TextColumn]:
     """Return the numbers of stems, and of others, among both, and both; all are in order."""
-    place_of = {stem: place for place, stem in enumerate(stems)}
-    places = np.array([place_of.get(each, -1) for each in own], dtype=np.int64)
-    is_new = places < 0
-    fresh = [each for each, new in zip(own, is_new.tolist(), strict=True) if new]
-    added = np.array([bisect_left(stems, each) for each in fresh], dtype=np.int64)
+    fresh = TextColumn.of(own)
+    places, is_there = places_of(stems, fresh)
+    fresh, added = fresh.take(np.flatnonzero(~is_there)), places[~is_there]
     numbers = np.arange(len(stems)) + np.searchsorted(added, np.arange(len(stems)), side="right")
     of_own = np.empty(len(own), dtype=np.int64)
-    of_own[~is_new] = numbers[places[~is_new]]
-    of_own[is_new] = added + np.arange(len(added))
+    of_own[is_there] = numbers[places[is_there]]
+    of_own[~is_there] = added + np.arange(len(added))
     order = np.insert(np.arange(len(stems)), added, len(stems) + np.arange(len(added)))
-    return numbers, of_own, joined([stems, TextColumn.of(fresh)]).take(order)
+    return numbers, of_own, joined([stems, fresh]).take(order)

@@ -40,13 +40,15 @@ def weigher(
     :param lengths: (N,) words of each paper.
     """
     each = idf(np.diff(offsets), len(lengths))
-    half = half_counts(lengths, lengths.mean() if len(papers) else 1.0, k1, b)
+    mean = lengths.mean() if len(papers) else 1.0
+    half = half_counts(np.arange(lengths.max(initial=0) + 1), mean, k1, b)  # of each length
+    lengths = lengths.astype(np.min_scalar_type(len(half)))  # few bytes are looked up faster
 
     def weigh(first: int, end: int) -> np.ndarray:
         low, high = np.searchsorted(offsets, [first, end - 1], side="right")
         held = np.diff(offsets[low - 1 : high + 1].clip(first, end))
         parts = counts[first:end].astype(np.float64)
-        saturated(parts, half.take(papers[first:end]), out=parts)
+        saturated(parts, half.take(lengths.take(papers[first:end])), out=parts)
         parts *= np.repeat(each[low - 1 : high], held)
         return parts
 

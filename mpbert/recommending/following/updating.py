@@ -17,6 +17,7 @@ from mpbert.recommending.following.noted import note, noted
 from mpbert.recommending.following.snapshots import BROKEN, snapshot_of
 from mpbert.recommending.index_manifest import read_index_manifest
 from mpbert.recommending.library import reader_name
+from mpbert.recommending.ordered_texts import rows_in_order
 from mpbert.recommending.published import published_of, rows_of_other_ids
 from mpbert.recommending.stored import check_reached, read_stored
 from mpbert.recommending.tables import IndexTables
@@ -103,8 +104,7 @@ def _with_copies(tables: IndexTables, ids: Collection[str]) -> set[str]:
     """Return ids, with those of records that are one paper with one of them."""
     published = tables.papers["published"]
     rows = rows_of_other_ids(published)
-    own = tables.papers["paper_id"].tolist()
-    found = set(ids)
+    own, found = tables.papers["paper_id"], set(ids)
     copied = {rows[each] for each in ids if each in rows}
     for row in {*rows.values()} if rows else ():
         if row in copied or own[row] in ids:
@@ -131,15 +131,18 @@ class _Change:
         self, tables: IndexTables, encoder: IndexEncoder
     ) -> tuple[IndexTables, dict[str, Any]]:
         counts = self.counts
-        own = set(tables.papers["paper_id"].tolist())
-        kept = without(tables, own & self.gone, counts) if own & self.gone else tables
+        gone = rows_in_order(tables.papers["paper_id"], self.gone)
+        kept = without(tables, gone.values(), counts) if gone else tables
         found = arrivals(kept, self.papers, counts, True, self.merges, drops_labels=True)
         result = with_arrivals(kept, found, encoder, counts)
         # what is a copy of another paper now
         absent = found.absent()
         copies = {paper.paper_id for paper in self.papers}.intersection(absent)
-        result = without(result, copies, counts) if copies else result
+        rows = rows_in_order(result.papers["paper_id"], copies)
+        result = without(result, rows.values(), counts) if copies else result
         self.absent[:] = (each for each in absent if each not in copies)
         if not result.papers.num_rows:
-            raise ConfigError(f"all {len(own):,} papers would be removed; expected one to stay")
+            raise ConfigError(
+                f"all {tables.papers.num_rows:,} papers would be removed; expected one to stay"
+            )
         return result, {"command": "watch", **{name: n for name, n in sorted(counts.items()) if n}}
