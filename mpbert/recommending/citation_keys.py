@@ -11,11 +11,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from mpbert.corpus.raw.keys import made_key
+from mpbert.foundation.growing_arrays import Numbers
 from mpbert.recommending.columns import TextColumn
-from mpbert.recommending.likely_texts import LETTERS, may_be
+from mpbert.recommending.growing_tables import GrowingColumn
+from mpbert.recommending.likely_texts import LETTERS, may_be, sums_of
 
 _KEY_SAFE = re.compile(r"[A-Za-z0-9_.:/-]")
 _LETTER = re.compile(r"[a-z]")
+_AT_ONCE = 1 << 14  # keys that are compared at once, at least
 
 
 @dataclass(frozen=True)
@@ -74,6 +77,28 @@ def unique_keys(made: Iterable[str], taken: Iterable[str] = ()) -> Iterator[str]
         last[folded] = number
         used.add(key.casefold())
         yield key
+
+
+def made_unique(keys: TextColumn, is_own: np.ndarray) -> TextColumn:
+    """Return the keys as :func:`unique_keys` does, in the order of the papers; memory holds a part.
+
+    Two keys may be the same, a number behind or not, where their letters are.
+
+    :param is_own: (N,) whether a paper has a key of its own, which come first.
+    """
+    order = np.argsort(~is_own, kind="stable")
+    sums = sums_of(keys, LETTERS)[0][order]
+    by_letters = np.argsort(sums, kind="stable")
+    order, ends = order[by_letters], np.flatnonzero(np.diff(sums[by_letters], append=-1)) + 1
+    together, first = GrowingColumn(Numbers(np.uint8)), 0
+    while first < len(order):
+        end = int(ends[min(np.searchsorted(ends, first + _AT_ONCE), len(ends) - 1)])
+        together.extend(TextColumn.of(list(unique_keys(keys.take(order[first:end])))))
+        first = end
+    found, made, places = GrowingColumn(Numbers(np.uint8)), together.array(), np.argsort(order)
+    for first in range(0, len(places), _AT_ONCE):
+        found.extend(made.take(places[first : first + _AT_ONCE]))
+    return found.array()
 
 
 def bibtex_key(paper_id: str, with_case: bool = False) -> str:

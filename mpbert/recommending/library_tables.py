@@ -14,9 +14,9 @@ from mpbert.foundation.id_rows import IdRows
 from mpbert.foundation.parts import Arrays, PartFiles
 from mpbert.foundation.progress import progress
 from mpbert.foundation.ragged import offsets_of
-from mpbert.recommending.citation_keys import unique_keys
-from mpbert.recommending.column_making import column_in, column_of
-from mpbert.recommending.columns import TEXT, ColumnTable, TextColumn
+from mpbert.recommending.citation_keys import made_unique
+from mpbert.recommending.column_making import column_in
+from mpbert.recommending.columns import ColumnTable, TextColumn
 from mpbert.recommending.copies import told_copies
 from mpbert.recommending.growing_tables import GrowingTable
 from mpbert.recommending.growing_words import GrowingWords
@@ -142,21 +142,16 @@ class _Made:
     def result(self) -> tuple[IndexTables, CountedWords]:
         """Return the tables of all papers, and their words."""
         papers, contexts, bodies = (table.table() for table in self._tables.values())
+        keys = made_unique(papers["key"], np.concatenate(self._has_key))
         matches = None
         if self._num_matched:
             sizes, *held = (numbers.array() for numbers in self._matches)
             matches = PapersByToken.of(TokenWeights(offsets_of(sizes), *held, self._num_matched))
         tables = IndexTables(
-            papers.with_columns({"key": self._keys(papers["key"])}),
+            papers.with_columns({"key": keys}),
             contexts,
             self._vectors.array().reshape(papers.num_rows, self._dim),
             matches,
             bodies,
         )
         return tables, self._words.words(tables)
-
-    def _keys(self, made: TextColumn) -> TextColumn:
-        """Return a key of each paper, no two the same; papers with keys of their own have them."""
-        order = np.argsort(~np.concatenate(self._has_key), kind="stable")
-        keys = column_of(list(unique_keys(made.take(order))), TEXT)
-        return keys.take(np.argsort(order))

@@ -20,18 +20,18 @@ def may_be(
         tag, may have any of them.
     :param characters: that are compared.
     """
-    values = _values(characters)
-    sums, is_odd = _sums(texts, values)
-    return np.isin(sums, _sums(TextColumn.of(list(others)), values)[0]) | is_odd
+    sums, is_odd = sums_of(texts, characters)
+    return np.isin(sums, sums_of(TextColumn.of(list(others)), characters)[0]) | is_odd
 
 
-def _sums(texts: TextColumn, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def sums_of(texts: TextColumn, characters: str) -> tuple[np.ndarray, np.ndarray]:
     """Return (N,) the same number for texts of the same characters, in any order.
 
     And whether a text has letters beyond ASCII, or a tag.
 
-    :param values: (256,) of each byte.
+    :param characters: that are looked at, those of one letter as the same.
     """
+    values = _values(characters)
     sums, is_odd = np.zeros(len(texts), dtype=np.uint32), np.zeros(len(texts), dtype=bool)
     first = 0
     while first < len(texts):

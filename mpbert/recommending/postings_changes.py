@@ -54,8 +54,12 @@ class PostingsChange:
             block = old[start : end - high + going.stop]
             if going.stop > skipped:
                 block = np.delete(block, self.gone[going] - start)
-            places = self._places[low:high] - first - np.arange(high - low)
-            return np.insert(block, places, new[low:high])
+            places, found = self._places[low:high] - first, np.empty(end - first, old.dtype)
+            found[places] = new[low:high]
+            gaps = zip([0, *(places + 1).tolist()], [*places.tolist(), len(found)], strict=True)
+            for before, (begin, stop) in enumerate(gaps):  # one by one: most are long
+                found[begin:stop] = block[begin - before : stop - before]
+            return found
 
         length = len(old) - len(self.gone) + len(new)
         return Lazy((length,), old.dtype, part, (old,))
