@@ -139,16 +139,22 @@ def mapped(array: Lazy) -> np.ndarray:
     return numbers.array()
 
 
-def release(array: "np.ndarray | Lazy") -> None:
-    """Give back the memory of the pages of a mapped array that were read; it can be read again.
+def release(*arrays: "np.ndarray | Lazy") -> None:
+    """Give back the memory of the pages of mapped arrays that were read; they can be read again.
 
     Without this, pages that are read once stay until memory is short.
     """
+    if hasattr(mmap, "MADV_DONTNEED"):  # not on Windows
+        for owner in {id(each): each for array in arrays for each in _mapped(array)}.values():
+            owner.madvise(mmap.MADV_DONTNEED)
+
+
+def _mapped(array: "np.ndarray | Lazy") -> Iterator[mmap.mmap]:
     if isinstance(array, Lazy):
         for source in array.sources:
-            release(source)
+            yield from _mapped(source)
     owner: object = array
     while isinstance(owner, np.ndarray):
         owner = owner.base
-    if isinstance(owner, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED"):  # not on Windows
-        owner.madvise(mmap.MADV_DONTNEED)
+    if isinstance(owner, mmap.mmap):
+        yield owner

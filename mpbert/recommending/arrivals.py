@@ -240,10 +240,8 @@ def _may_have_doi(table: ColumnTable, dois: Collection[str]) -> np.ndarray:
     """Return (N,) whether a paper may have one of some DOIs, which its id may tell."""
     if not dois:
         return np.zeros(table.num_rows, dtype=bool)
-    published = table["published"]
-    printed = may_be(published.values, dois)[published.offsets[:-1] + DOI]
-    lengths = published.values.lengths[published.offsets[:-1] + DOI]
-    return printed | (lengths == 0)
+    values, places = table["published"].values, table["published"].offsets[:-1] + DOI
+    return may_be(values, dois)[places] | (values.offsets[places] == values.offsets[places + 1])
 
 
 def digest_of(paper: CleanPaper | Paper) -> bytes:

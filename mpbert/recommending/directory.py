@@ -35,6 +35,7 @@ from mpbert.recommending.index_files import (
     write_table,
 )
 from mpbert.recommending.index_manifest import read_index_manifest
+from mpbert.recommending.kept_letters import checksums_of_kept
 from mpbert.recommending.learnt import ALL_WORDS, FEATURES, MATCHES, PLACES, VOTES, WHOLES
 from mpbert.recommending.learnt_trees import Learnt, read_learnt
 from mpbert.recommending.lookup import (
@@ -148,27 +149,23 @@ def write_data(folder: Path, data: IndexData) -> tuple[dict[str, int], dict[Path
         written.append(("bodies", bodies, {name: BODIES[name] for name in bodies.names}))
     known = {k: v for table in written for k, v in write_table(folder, *table).items()}
     names = ARRAYS if data.lookup.word_times is None else (*ARRAYS, *COUNT_ARRAYS)
-    looked_up = [({"vectors": "vectors"}, tables), ({name: name for name in names}, data.lookup)]
-    if tables.matches is not None:
-        looked_up.append((MATCH_ARRAYS, tables.matches.postings))
+    looked_up = [(("vectors",), tables), (names, data.lookup)]
     if data.places is not None:
-        looked_up.append(({name: name for name in FIELD_ARRAYS}, data.fields))
+        looked_up.append((FIELD_ARRAYS, data.fields))
         if data.contexts is not None:
-            looked_up.append(({name: name for name in CONTEXT_ARRAYS}, data.contexts))
+            looked_up.append((CONTEXT_ARRAYS, data.contexts))
     for names, arrays in looked_up:
-        known |= save_arrays(folder, {n: getattr(arrays, field) for n, field in names.items()})
+        known |= save_arrays(folder, {name: getattr(arrays, name) for name in names})
+    if tables.matches is not None:
+        held = tables.matches.postings
+        known |= save_arrays(folder, {n: getattr(held, own) for n, own in MATCH_ARRAYS.items()})
     for of, learnt in ((PLACES, data.places), (WHOLES, data.wholes)):
         if learnt is not None:
             learnt.write(folder, of)
-    counts = {
-        "papers": tables.papers.num_rows,
-        "citing_sentences": tables.contexts.num_rows,
-        "stems": len(data.vocabulary),
-        "papers_without_a_vector": sum(
-            int((~block.any(axis=1)).sum()) for block in blocks(tables.vectors)
-        ),
-    }
-    return counts, known
+    without = sum(int((~block.any(axis=1)).sum()) for block in blocks(tables.vectors))
+    numbers = tables.papers.num_rows, tables.contexts.num_rows, len(data.vocabulary), without
+    names = "papers", "citing_sentences", "stems", "papers_without_a_vector"
+    return dict(zip(names, numbers, strict=True)), known
 
 
 def read_index(path: Path) -> IndexData:
@@ -256,9 +253,7 @@ def change_index(
         try:
             new.mkdir()
             about, known = write_data(new, _changed(data, tables))
-            for file in new.iterdir():
-                if (old / file.name).exists() and file.samefile(old / file.name):  # it stayed
-                    known[file] = manifest["files"][f"{old.name}/{file.name}"]
+            known |= checksums_of_kept(old, new, manifest["files"])
             counts = {"generation": data.generation + 1, **about, "latest_change": counts}
             checked()
             replace_manifest(path, counts, [ENCODER, new.name], known)

@@ -65,7 +65,7 @@ def save_arrays(folder: Path, arrays: Mapping[str, np.ndarray | Lazy]) -> dict[P
             for file, array in zip(files, arrays.values(), strict=True):
                 if part.start < len(array):
                     write_block(file, array[part], array.dtype)
-                    release(array)
+            release(*arrays.values())
     return {path: file.checksum for path, file in zip(paths, files, strict=True)}
 
 

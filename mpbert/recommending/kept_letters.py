@@ -8,6 +8,7 @@ of an older generation. Where more than a tenth of the letters came or went, all
 
 import os
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -55,6 +56,16 @@ def kept_letters(base: np.ndarray, later: np.ndarray, runs: np.ndarray) -> Splic
     if (first < 0).any() or (end < first).any() or (end > most).any():
         return None
     return Runs(is_new != 0, first, end).array(base, later)
+
+
+def checksums_of_kept(old: Path, new: Path, files: Mapping[str, str]) -> dict[Path, str]:
+    """Return the checksums of the files of a generation that are those of the one before.
+
+    :param files: checksums of the one before, as a manifest has them.
+    """
+    pairs = ((old / file.name, file) for file in new.iterdir())
+    kept = (pair for pair in pairs if pair[0].exists() and pair[0].samefile(pair[1]))
+    return {file: files[f"{old.name}/{file.name}"] for _, file in kept}
 
 
 def _laid_out(array: Spliced) -> tuple[np.ndarray | Lazy, Runs]:

@@ -7,7 +7,7 @@ import numpy as np
 from mpbert.foundation.growing_arrays import release
 from mpbert.recommending.columns import TextColumn
 
-_BYTES = 1 << 22  # letters that are summed up at once
+_BYTES = 1 << 18  # letters that are summed up at once
 LETTERS, DIGITS = "abcdefghijklmnopqrstuvwxyz", "0123456789"
 
 
@@ -20,8 +20,12 @@ def may_be(
         tag, may have any of them.
     :param characters: that are compared.
     """
-    sums, is_odd = sums_of(texts, characters)
-    return np.isin(sums, sums_of(TextColumn.of(list(others)), characters)[0]) | is_odd
+    sums, found = sums_of(texts, characters)
+    wanted, is_near = sums_of(TextColumn.of(list(others)), characters)[0], np.zeros(1 << 16, bool)
+    is_near[wanted.astype(np.uint16)] = True  # most are told apart by their low bits
+    near = np.flatnonzero(is_near[sums.astype(np.uint16)])
+    found[near] |= np.isin(sums[near], wanted)
+    return found
 
 
 def sums_of(texts: TextColumn, characters: str) -> tuple[np.ndarray, np.ndarray]:
@@ -39,9 +43,9 @@ def sums_of(texts: TextColumn, characters: str) -> tuple[np.ndarray, np.ndarray]
         end = max(end, first + 1)
         bounds = texts.offsets[first : end + 1]
         letters, bounds = texts.letters[bounds[0] : bounds[-1]], bounds - bounds[0]
-        totals = np.zeros(len(letters) + 1, dtype=np.uint32)
-        np.cumsum(values[letters], out=totals[1:])  # it may wrap
-        sums[first:end] = np.diff(totals[bounds])
+        some = np.flatnonzero(bounds[1:] > bounds[:-1])
+        if len(some):
+            sums[first + some] = np.add.reduceat(values[letters], bounds[some])  # it may wrap
         odd = np.flatnonzero((letters >= 128) | (letters == ord("<")))
         is_odd[first + np.searchsorted(bounds, odd, side="right") - 1] = True
         release(texts.letters)

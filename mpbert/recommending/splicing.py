@@ -49,7 +49,8 @@ class Runs:
         if isinstance(old, np.ndarray | Lazy):
             return self.array(old, new)
         inner = self._of_elements(old.offsets, new.offsets)
-        offsets = np.zeros(1 + self.bounds[1][-1:].sum(), dtype=np.int64)
+        offsets = np.empty(1 + self.bounds[1][-1:].sum(), dtype=np.int64)
+        offsets[0] = 0
         each = (self.is_new, self.first, self.end, self.bounds[0], inner.bounds[0] - inner.first)
         for is_new, first, end, place, shift in zip(*(a.tolist() for a in each), strict=True):
             part = (new if is_new else old).offsets[first + 1 : end + 1]
