@@ -80,6 +80,8 @@ def _laid_out(array: Spliced) -> tuple[np.ndarray | Lazy, Runs]:
 def _through(runs: Runs, inner: Runs) -> Runs:
     """Return runs of an array that is put together of runs itself, as runs of what that is of."""
     begins, ends = inner.bounds
+    if not len(ends):  # all that was there went
+        return Runs(np.ones(len(runs.first), bool), runs.first, runs.end)
     low = np.where(runs.is_new, 0, np.searchsorted(ends, runs.first, side="right"))
     high = np.where(runs.is_new, 1, np.searchsorted(begins, runs.end))
     counts = np.maximum(high - low, 0)

@@ -87,6 +87,7 @@ def _words(texts: TextColumn, rows: np.ndarray, word: int) -> tuple[np.ndarray, 
         sizes[part] = (texts.offsets[rows[part] + 1] - begins).clip(0, 8)
         is_own = np.arange(8) < sizes[part, None]
         letters = np.zeros(is_own.shape, dtype=np.uint8)
-        letters[is_own] = texts.letters[(begins[:, None] + np.arange(8))[is_own]]
+        every = texts.letters[:]  # worked out once, where a change has put them together
+        letters[is_own] = every[(begins[:, None] + np.arange(8))[is_own]]
         keys[part] = letters.view(">u8")[:, 0]
     return keys, sizes

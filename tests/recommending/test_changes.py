@@ -19,7 +19,7 @@ from mpbert.corpus.store import CorpusStore
 from mpbert.foundation import checksums, manifest
 from mpbert.foundation.errors import EncoderError
 from mpbert.foundation.manifest import claimed
-from mpbert.recommending import directory
+from mpbert.recommending import directory, kept_letters
 from mpbert.recommending.directory import read_index
 from mpbert.recommending.recommender import Recommender
 
@@ -80,10 +80,16 @@ def run(capsys, *words):
     return code, out, error
 
 
-def test_what_is_added_and_removed_again_leaves_the_same_bytes(index, papers, capsys):
+@pytest.mark.parametrize("least", [kept_letters.LEAST, 1000])
+def test_what_is_added_and_removed_again_leaves_the_same_bytes(
+    index, papers, capsys, monkeypatch, least
+):
+    monkeypatch.setattr(kept_letters, "LEAST", least)  # larger files stay
     before = files(index)
     assert run(capsys, "add", index, papers(RELAY, NAMES))[0] == 0
     between = files(index)
+    assert ("papers.abstract.letters.later.npy" in between) == (least == 1000)
+    assert main(["check", str(index)]) == 0
     assert all(between[name] != before[name] for name in ("vectors.npy", "papers.digest.npy"))
     code, out, _ = run(capsys, "remove", index, "ZZ-NAMES", "AA-RELAY")
     assert code == 0 and "120 papers, 2 removed" in out

@@ -71,6 +71,27 @@ def test_what_was_added_and_goes_leaves_the_file_alone(tmp_path, titles):
     assert all((first / name).read_bytes() == (third / name).read_bytes() for name in names)
 
 
+def test_changes_of_one_step_are_one(tmp_path, titles):
+    first, third = tmp_path / "a", tmp_path / "c"
+    first.mkdir()
+    write_table(first, "papers", table_of([titles], SCHEMA), SCHEMA)
+    table, texts = read_table(first, "papers", SCHEMA), [*titles]
+    others = table_of([["one", "two"]], SCHEMA)
+    for begin, end in ((3, 6), (40, 41), (0, 2)):
+        source = np.concatenate([np.arange(begin), [-1, -2], np.arange(end, len(texts))])
+        table, texts[begin:end] = Runs.of(source).table(table, others), ["one", "two"]
+        folder = tmp_path / f"b{begin}"
+        folder.mkdir()
+        write_table(folder, "papers", table, SCHEMA)
+        assert read_table(folder, "papers", SCHEMA)["title"].tolist() == texts
+        assert (folder / "papers.title.letters.runs.npy").exists()
+    nothing = Runs.of(np.zeros(0, int)).table(table, others)
+    table = Runs.of(np.array([-1, -2])).table(nothing, others)
+    third.mkdir()
+    write_table(third, "papers", table, SCHEMA)
+    assert read_table(third, "papers", SCHEMA)["title"].tolist() == ["one", "two"]
+
+
 def test_letters_are_copied_where_a_disk_knows_no_links(tmp_path, titles, monkeypatch):
     def refused(*_):
         raise OSError
