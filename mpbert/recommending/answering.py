@@ -174,7 +174,7 @@ class AnsweringIndex(IndexedPapers):
             return None
         is_of_whole, is_learnt = questions[0].is_of_whole, None
         if self._ranker.fuses_ranks(questions[0]) or not self._judge.knows(is_of_whole):
-            scores, is_learnt = self._ranker.by_words(questions)[rows], False
+            scores, is_learnt = self._ranker.by_words(questions, rows), False
         signs = self.signs(questions, rows, scores, is_learnt, citing)
         return self._judge.of(signs, is_of_whole, is_learnt)
 

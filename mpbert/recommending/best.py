@@ -4,6 +4,8 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from mpbert.foundation.ragged import distinct
+from mpbert.methods.lexical.best_papers import BestPapers
 from mpbert.methods.rankings import Ranking, fuse_reciprocal
 from mpbert.recommending.near import Near, settled
 from mpbert.retrieval.ranking import at_most_kth, top_k
@@ -11,6 +13,8 @@ from mpbert.retrieval.ranking import at_most_kth, top_k
 # of an encoder that was trained elsewhere, beside words: chosen on validation contexts of the RFCs
 # and of the ACL, with an encoder of the other corpus and with MiniLM
 _FOREIGN = 0.5
+_ROUNDING = 1e-6  # of a sum of two shares of 1 in float32, and more
+_MOST_LOOKED_UP = 16  # one paper in so many; all cosines take less time than more of them
 
 
 def beside(
@@ -24,6 +28,60 @@ def beside(
     first = settled(encoder, nears, allowed, 1)  # the best is exact
     best = [scores[allowed].max(initial=0.0) or 1.0 for scores in (words, first)]
     return lambda: words / best[0] + _FOREIGN * encoder() / best[1]
+
+
+def nearest(near: Near, allowed: np.ndarray, depth: int) -> Ranking | None:
+    """Return the ranking by cosines; None: a paper that no store proposed may be among the first.
+
+    :param allowed: (N,) whether a paper may be ranked.
+    """
+    is_there = allowed[near.rows]
+    rows, scores = near.rows[is_there], near.cosines[is_there]
+    found = best_of(scores, np.ones(len(rows), dtype=bool), depth)
+    if found.rows.shape[1] < depth or found.scores[0, -1] <= near.bound:
+        return None
+    return Ranking(rows[found.rows], found.scores)
+
+
+def nearest_beside(
+    words: BestPapers,
+    asked: tuple[np.ndarray, np.ndarray],
+    near: Near,
+    allowed: np.ndarray,
+    depth: int,
+) -> Ranking | None:
+    """Return the ranking by the scores of :func:`beside`, of which few are worked out.
+
+    None: too many papers may be among the first. As in :func:`settled`, a paper that was not
+    proposed is looked up where its words and the bound of its cosine bring it there.
+
+    :param words: of the papers; ``asked`` columns and counts of the question's words.
+    """
+    by_words, slack = words.near(*asked)
+    by_words = np.where(allowed, by_words, -np.inf)
+    proposed = near.rows[allowed[near.rows]]
+    if len(proposed) < depth or by_words.max() <= 2 * slack:
+        return None
+    best = near.cosines[allowed[near.rows]].max()
+    if best <= near.bound:
+        return None
+    first = np.flatnonzero(by_words >= by_words.max() - 2 * slack)
+    best_word = float(words.exact(*asked, first).max())
+    slack, share = slack / best_word + _ROUNDING, _FOREIGN / float(best)
+
+    def sums(rows: np.ndarray) -> np.ndarray:
+        return by_words[rows] / best_word + share * near.of(rows)
+
+    rows = np.concatenate([proposed, within(by_words, depth, 0.0)])
+    least = np.partition(sums(distinct(rows)), -depth)[-depth] - 2 * slack
+    others = np.flatnonzero(by_words >= (least - share * near.bound) * best_word)
+    if len(others) > len(allowed) // _MOST_LOOKED_UP:
+        return None
+    rows = distinct(np.concatenate([rows, others]))
+    rows = rows[sums(rows) >= least]
+    total = words.exact(*asked, rows) / best_word + _FOREIGN * near.of(rows) / best
+    found = best_of(total, np.ones(len(rows), dtype=bool), depth)
+    return Ranking(rows[found.rows], found.scores)
 
 
 def mean_of(scores: Sequence[np.ndarray]) -> np.ndarray:

@@ -8,35 +8,58 @@ with one sorted list, and all else known.
 """
 
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from mpbert.foundation.ragged import distinct
 from mpbert.recommending.matching import cosines
 
 if TYPE_CHECKING:  # what an index without a store need not wait for
+    from mpbert.retrieval.stores.lists import ListsStore
     from mpbert.retrieval.stores.papers import PapersInStore
 
 NEAREST = 1000  # papers that a store proposes
 
 
 class Near:
-    """Cosines of one question: exact of some papers, bounds of the others.
+    """Cosines of one question: exact of the nearest papers, bounds of the others.
 
-    :ivar values: (N,) float32; ``is_exact`` (N,) whether each is.
+    :param vectors: (N, D) of length 1, or 0 of a paper without a vector; ``asked`` (D,).
+    :ivar rows: (M,) of the nearest papers, ascending; ``cosines`` (M,) theirs, ``bound`` that of
+        all others.
     """
 
-    def __init__(self, vectors: np.ndarray, asked: np.ndarray, bound: float) -> None:
-        self._vectors, self._asked = vectors, asked
-        self.values = np.full(len(vectors), bound, dtype=np.float32)
-        self.is_exact = np.zeros(len(vectors), dtype=bool)
+    def __init__(self, vectors: np.ndarray, asked: np.ndarray, rows: np.ndarray) -> None:
+        self._vectors, self._asked, self.rows = vectors, asked, rows
+        self.cosines = self.of(rows)
+        self.bound = max(float(self.cosines.min(initial=1.0)), 0.0)  # without a vector it is 0
+
+    def of(self, rows: np.ndarray) -> np.ndarray:
+        """Return (M,) exact cosines of some papers."""
+        return cosines(self._vectors[rows], self._asked)
+
+    @cached_property
+    def values(self) -> np.ndarray:
+        """(N,) float32 of all papers."""
+        values = np.full(len(self._vectors), self.bound, dtype=np.float32)
+        values[self.rows] = self.cosines
+        return values
+
+    @cached_property
+    def is_exact(self) -> np.ndarray:
+        """(N,) whether each of the values is."""
+        is_exact = np.zeros(len(self._vectors), dtype=bool)
+        is_exact[self.rows] = True
+        return is_exact
 
     def settle(self, rows: np.ndarray) -> None:
-        """Make the cosines of some papers exact, in place.
+        """Make the values of some papers exact, in place.
 
         :param rows: (M,) of papers.
         """
-        self.values[rows] = cosines(self._vectors[rows], self._asked)
+        self.values[rows] = self.of(rows)
         self.is_exact[rows] = True
 
 
@@ -48,10 +71,13 @@ class NearPapers:
     """
 
     def __init__(
-        self, stored: "PapersInStore", vectors: np.ndarray, rows: np.ndarray, years: np.ndarray
+        self,
+        stored: "PapersInStore | ListsStore",
+        vectors: np.ndarray,
+        rows: np.ndarray,
+        years: np.ndarray,
     ) -> None:
-        self._stored, self._vectors = stored, vectors
-        self._without = np.delete(np.arange(len(vectors)), rows)
+        self._stored, self._vectors, self._rows = stored, vectors, rows
         self._known = np.sort(years[rows])
 
     def of(self, asked: np.ndarray, year: int | None) -> Near:
@@ -65,18 +91,11 @@ class NearPapers:
         num_papers = len(self._known)
         if year is not None:
             num_papers = int(np.searchsorted(self._known, year, side="right"))
-        depth = min(NEAREST, num_papers)
-        rows = np.zeros(0, dtype=np.int64)
+        depth, rows = min(NEAREST, num_papers), np.zeros(0, dtype=np.int64)
         if depth:
-            rows = self._stored.propose(asked[None], depth, year)[0]
-        if (rows < 0).any():
-            near = Near(self._vectors, asked, 0.0)
-            near.settle(np.arange(len(self._vectors)))
-            return near
-        last = cosines(self._vectors[rows], asked).min(initial=1.0)
-        near = Near(self._vectors, asked, last)
-        near.settle(np.sort(np.concatenate([rows, self._without])))
-        return near
+            rows = distinct(self._stored.propose(asked[None], depth, year)[0])
+        is_short = len(rows) < depth or (rows < 0).any()
+        return Near(self._vectors, asked, self._rows if is_short else rows)
 
 
 def settled(

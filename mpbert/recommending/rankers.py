@@ -2,12 +2,21 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
 from mpbert.methods.rankings import Ranking
-from mpbert.recommending.best import beside, beside_these, best_of, mean_of, within
+from mpbert.recommending.best import (
+    beside,
+    beside_these,
+    best_of,
+    mean_of,
+    nearest,
+    nearest_beside,
+    within,
+)
 from mpbert.recommending.companions import companion_scores
 from mpbert.recommending.directory import IndexData
 from mpbert.recommending.encoders import IndexEncoder
@@ -87,7 +96,6 @@ class PaperRanker:
         near: NearPapers | None = None,
     ) -> None:
         self._lookup, self._vectors = data.lookup, data.tables.vectors
-        self._has_vector = self._vectors.any(axis=1)
         self._encoder, self._words = encoder, words
         self._places = data.places
         self._wholes = data.wholes or (data.places and Learnt(data.places.fusion))
@@ -96,6 +104,10 @@ class PaperRanker:
         self.features = None
         if data.fields is not None:
             self.features = PaperFeatures(data, encoder, words, years)
+
+    @cached_property
+    def _has_vector(self) -> np.ndarray:
+        return self._vectors.any(axis=1)
 
     def estimates(self, questions: Sequence[Asked]) -> list[Estimate | None]:
         """Return what several questions have in common, for ``both``; None: it would not pay."""
@@ -125,15 +137,16 @@ class PaperRanker:
         :param estimate: of a single question for the learnt fusion; it changes the time that it
             takes, and no digit of the ranking.
         """
-        depth, accepted = max(_DEPTH, top), questions[0].accepted
+        accepted = questions[0].accepted
         learnt = self._learnt_for(questions[0]) if ranker == "both" else None
+        fuses = len(accepted) or (ranker == "both" and self.fuses_ranks(questions[0]))
+        depth = max(_DEPTH if fuses or learnt is not None else _TOLD, top)
         if estimate is not None:
             rankings = [self._estimated(questions[0], allowed, depth, estimate)]
         elif learnt is not None:
             rankings = [self._by_learnt(questions, allowed, depth)]
         elif len(questions) == 1 and (ranker == "words" or not self._vectors.shape[1]):
-            number = depth if len(accepted) else max(_TOLD, top)
-            rankings = [self._words.best(*questions[0].words, allowed, number)]
+            rankings = [self._words.best(*questions[0].words, allowed, depth)]
         else:
             rankings = self._averaged(questions, allowed, depth, ranker)
         if len(accepted) and (learnt is None or COMPANIONS not in learnt.fusion.weights):
@@ -150,16 +163,19 @@ class PaperRanker:
         adds = self._is_foreign or self._matches is not None or not self._vectors.shape[1]
         return len(question.accepted) > 0 or not adds
 
-    def by_words(self, questions: Sequence[Asked]) -> np.ndarray:
-        """Return the (N,) mean scores of all papers by words."""
-        each = [self._words.bm25(*question.words, self._lookup.words) for question in questions]
-        return mean_of(each)
+    def by_words(self, questions: Sequence[Asked], rows: np.ndarray) -> np.ndarray:
+        """Return the (M,) mean scores of some papers by words."""
+        return mean_of([self._words.ranked.exact(*each.words, rows) for each in questions])
 
     def _averaged(
         self, questions: Sequence[Asked], allowed: np.ndarray, depth: int, ranker: str
     ) -> list[Ranking]:
         """Return the ranking of each part, without what was learnt, by its mean over questions."""
         nears = [None if ranker == "words" else self._near(each) for each in questions]
+        if len(nears) == 1 and nears[0] is not None and self._matches is None:
+            proposed = self._proposed(questions[0], nears[0], allowed, depth, ranker)
+            if len(enough := [each for each in proposed if each is not None]) == len(proposed):
+                return enough
         asked = zip(questions, nears, strict=True)
         found = [self._scores(*each, ranker, allowed) for each in asked]
         known, rankings = [near for near in nears if near is not None], []
@@ -172,6 +188,17 @@ class PaperRanker:
             may_rank = allowed_here & (scores > 0) if name == "words" else allowed_here
             rankings.append(best_of(scores, may_rank, depth))
         return rankings
+
+    def _proposed(
+        self, question: Asked, near: Near, allowed: np.ndarray, depth: int, ranker: str
+    ) -> list[Ranking | None]:
+        """Return the ranking of each part from what a store proposed; None: that is too little."""
+        if ranker == "both" and self._is_foreign:
+            return [nearest_beside(self._words.ranked, question.words, near, allowed, depth)]
+        found = [nearest(near, allowed, depth)]
+        if ranker == "both":
+            found.append(self._words.best(*question.words, allowed, depth))
+        return found
 
     def _estimated(
         self, question: Asked, allowed: np.ndarray, depth: int, estimate: Estimate

@@ -10,7 +10,7 @@ from mpbert.foundation.manifest import read_manifest
 from mpbert.recommending.directory import IndexData, read_index
 from mpbert.recommending.near import NearPapers
 from mpbert.retrieval.stores.base import Mark
-from mpbert.retrieval.stores.papers import PapersInStore, owner_of
+from mpbert.retrieval.stores.papers import owner_of, papers_in_store
 from mpbert.retrieval.stores.urls import open_store
 
 
@@ -33,7 +33,7 @@ def read_stored(path: Path, url: str) -> tuple[IndexData, NearPapers]:
     papers = data.tables.papers
     ids, years = papers["paper_id"], papers["year"].astype(np.int64)
     mark = Mark(owner_of(_origin(path)), state)
-    stored = PapersInStore(url, mark, ids, years, rows, lambda some: vectors[some])
+    stored = papers_in_store(url, mark, ids, years, rows, lambda some: vectors[some])
     return data, NearPapers(stored, vectors, rows, years)
 
 

@@ -81,10 +81,11 @@ class Words:
         :param allowed: (N,) whether a paper may be ranked; one without a word of the question is
             not. ``columns`` and ``counts`` as of :meth:`bm25`, ``k`` papers at most.
         """
-        return Ranking(*self._best.of(columns, counts, allowed, k))
+        return Ranking(*self.ranked.of(columns, counts, allowed, k))
 
     @cached_property
-    def _best(self) -> BestPapers:
+    def ranked(self) -> BestPapers:
+        """What ranks papers by all that is searched, and scores some of them."""
         return BestPapers(self._lookup.words, self.num_papers)
 
     def similarities(

@@ -1,10 +1,10 @@
 """A server whose papers are proposed by lists on disk, beside one that reads all vectors.
 
-Run: ``PYTHONPATH=. .venv/bin/python tests/benchmarks/bench_stored.py [papers] [seconds]``; 100,000
-and 10 by default. Papers are the abstracts of ACL, then such of which three sentences in ten are of
-others; ``index`` reads them with the token bag BAG of ``bench_opponents.py``. Test contexts of ACL
-ask over 16 connections. Recall is of the ten papers that all vectors give. Milliseconds are of the
-processor; memory is that of the largest process.
+Run: ``PYTHONPATH=. .venv/bin/python tests/benchmarks/bench_stored.py [papers] [seconds] [folder]``;
+100,000 and 10 by default. Papers are 20,000 abstracts of ACL, which ``index`` reads with the token
+bag BAG of ``bench_opponents.py``, and copies as ``enlarging.py`` makes them. They stay in the
+folder, if there is one. Test contexts of ACL ask over 16 connections. Recall is of the ten papers
+that all vectors give. Milliseconds are of the processor; memory is that of the largest process.
 """
 
 import asyncio
@@ -23,30 +23,25 @@ import bench_throughput
 import numpy as np
 from bench_serve import processor_seconds
 from contest import print_row, run_command
+from enlarging import enlarge
 from opponents import abstracts
 
 from mpbert.recommending.recommender import Recommender
 
-QUESTIONS, RANKERS = 200, ("dense", "both")
+PAPERS, QUESTIONS, RANKERS = 20_000, 100, ("dense", "both")
 bench_throughput.CONNECTIONS = 16
 
 
-def write_papers(path: Path, texts: Sequence[str], number: int) -> None:
-    """Write so many papers, as arXiv's metadata."""
-    rng = np.random.default_rng(1)
-    each = [text.split(". ") for text in texts]
+def write_papers(path: Path, texts: Sequence[str]) -> None:
+    """Write papers, as arXiv's metadata."""
     with path.open("w", encoding="utf-8") as file:
-        for paper in range(number):
-            text = each[paper % len(each)]
-            others = [each[row] for row in rng.integers(0, len(each), len(text)).tolist()]
-            stays = rng.random(len(text)) < (0.7 if paper >= len(each) else 1)
-            mixed = [own if s else o[-1] for own, o, s in zip(text, others, stays, strict=True)]
+        for paper, text in enumerate(texts):
             record = {
-                "id": f"{paper % 10000:04d}.{paper // 10000:06d}",
-                "title": f"{' '.join(text[0].split()[:12])} {paper}",
+                "id": f"{paper:09d}",
+                "title": f"{' '.join(text.split()[:12])} {paper}",
                 "authors_parsed": [[f"A{paper}", "B"]],
                 "categories": "cs.CL",
-                "abstract": ". ".join(mixed),
+                "abstract": text,
                 "update_date": f"{1990 + paper % 31}-01-01",
             }
             file.write(json.dumps(record) + "\n")
@@ -88,17 +83,19 @@ def measured(index: Path, store: str, texts: list[str], seconds: float) -> Itera
             yield computed, told, "{:,} held + {:,} mapped".format(*held_mib(pid))
 
 
-def main(papers: str = "100000", seconds: str = "10") -> None:
+def main(papers: str = "100000", seconds: str = "10", folder: str | None = None) -> None:
     """Print a row for each ranker."""
     data = abstracts(num_queries=QUESTIONS)
-    with tempfile.TemporaryDirectory() as folder:
-        place, store = Path(folder), f"lists:{folder}/lists"
-        write_papers(place / "papers.json", data.texts, int(papers))
-        index = place / "index"
-        run_command("index", place / "papers.json", index, "--encoder", os.environ["BAG"])
+    with tempfile.TemporaryDirectory() as made:
+        place = Path(folder or made)
+        index, small, store = place / "index", place / "small", f"lists:{place}/lists"
+        if not index.exists():
+            write_papers(place / "papers.json", data.texts[:PAPERS])
+            run_command("index", place / "papers.json", small, "--encoder", os.environ["BAG"])
+            enlarge(small, int(papers) // PAPERS, index)
         start = time.process_time()
         each = [Recommender(index, url) for url in (store, "")]
-        print(f"lists filled in {time.process_time() - start:.0f} s of the processor", flush=True)
+        print(f"lists open after {time.process_time() - start:.0f} s of the processor", flush=True)
         recalls = [recall(each, data.queries, ranker) for ranker in RANKERS]
         del each
         both = (measured(index, url, data.queries, float(seconds)) for url in (store, ""))

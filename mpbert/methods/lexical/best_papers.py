@@ -50,7 +50,7 @@ class BestPapers:
             rows = np.flatnonzero(allowed & (scores > 0))
             scores = scores[rows]
         else:
-            scores = self._exact(words, counts, rows)
+            scores = self.exact(words, counts, rows)
         if not len(rows):
             return np.zeros((1, 0), np.int64), np.zeros((1, 0))
         places, best = top_k(scores[None], min(k, len(rows)), np.array([-1]))
@@ -60,15 +60,17 @@ class BestPapers:
         self, words: np.ndarray, counts: np.ndarray, allowed: np.ndarray, k: int
     ) -> np.ndarray | None:
         """Return the rows of papers that may be among the best; None: of any with a word."""
-        near, slack = self._near(words, counts)
+        near, slack = self.near(words, counts)
         if not allowed.all():
             near *= allowed
-        kth = at_most_kth(near, min(k, len(near)))
-        least = kth * (1 - 2 * (len(words) + 4) * 2.0**-24) - 2 * slack
+        least = at_most_kth(near, min(k, len(near))) - 2 * slack
         return np.flatnonzero(near >= least) if least > 0 else None
 
-    def _near(self, words: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, float]:
-        """Return (N,) float32 scores of all papers, and how far units may put them off."""
+    def near(self, words: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, float]:
+        """Return (N,) float32 scores of all papers, and how far they may be off.
+
+        :param words: and ``counts``, as of :meth:`of`.
+        """
         near, (unit, rows) = np.zeros(self._num_papers, np.float32), self._rows
         most = _STEPS * int(counts[self._is_common[words]].sum())
         units = spare = np.zeros(self._num_papers if most else 0, np.min_scalar_type(most))
@@ -85,7 +87,8 @@ class BestPapers:
                 added += count
         if added:
             near += np.multiply(units, np.float32(unit), dtype=np.float32)
-        return near, added * unit / 2
+        rounding = (len(words) + 4) * 2.0**-24 * float(near.max(initial=0.0))
+        return near, added * unit / 2 + rounding
 
     def _row(
         self, unit: float, rows: dict[int, np.ndarray], word: int, start: int, end: int
@@ -106,7 +109,7 @@ class BestPapers:
         self._asked.add(word)
         return row
 
-    def _exact(self, words: np.ndarray, counts: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    def exact(self, words: np.ndarray, counts: np.ndarray, rows: np.ndarray) -> np.ndarray:
         """Return the scores of some papers, with the digits of ``Postings.scores``."""
         held, asked = self._postings, rows.astype(self._postings.papers.dtype)
         starts, ends = held.offsets[words, None], held.offsets[words + 1, None]
@@ -116,4 +119,4 @@ class BestPapers:
         places = np.minimum(places + starts, len(held.papers) - 1)
         is_there = (places < ends) & (held.papers[places] == asked)
         parts = held.weights[places].astype(np.float64, copy=False) * counts[:, None] * is_there
-        return np.add.accumulate(parts)[-1]
+        return np.add.accumulate(parts)[-1] if len(parts) else np.zeros(len(rows))

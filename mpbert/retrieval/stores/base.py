@@ -4,6 +4,7 @@ A store proposes papers; it decides nothing. Their scores are computed anew from
 we hold, and what it knows of them is put there by :mod:`mpbert.retrieval.stores.papers`.
 """
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -78,6 +79,12 @@ class Store(Protocol):
         :param queries: (Q, D); ``depth`` at most ``most``.
         :param year: papers of later years are none; None: all.
         """
+
+
+def digest_of(vector: np.ndarray, about: bytes) -> int:
+    """Return 64 bits of BLAKE2 of a vector and what else tells papers apart, signed."""
+    digest = hashlib.blake2b(vector.tobytes() + about, digest_size=8).digest()
+    return int.from_bytes(digest, "little", signed=True)
 
 
 def unavailable(where: str, error: Exception) -> StoreUnavailableError:

@@ -11,7 +11,7 @@ import numpy as np
 
 from mpbert.retrieval.dense import DenseIndex
 from mpbert.retrieval.stores.base import Mark
-from mpbert.retrieval.stores.papers import PapersInStore
+from mpbert.retrieval.stores.papers import papers_in_store
 from mpbert.vectors.normal import normalized
 
 _SPARE = 32  # papers proposed beyond the cutoff
@@ -36,7 +36,7 @@ class StoreIndex(DenseIndex):
     ) -> None:
         self._years = years
         super().__init__(vectors, similarity)
-        self._stored = PapersInStore(url, mark, ids, years, self._rows, self._unit)
+        self._stored = papers_in_store(url, mark, ids, years, self._rows, self._unit)
 
     def _choose(self, papers: np.ndarray) -> None:
         super()._choose(papers)

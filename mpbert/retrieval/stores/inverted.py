@@ -36,16 +36,17 @@ class InvertedLists:
         self._index = index
 
     @classmethod
-    def learn(cls, blocks: Callable[[], Blocks], num_papers: int, dim: int) -> Self:
+    def learn(cls, blocks: Callable[[], Blocks], num_papers: int) -> Self:
         """Return lists of all papers that the blocks hold; these are read twice."""
         num_lists = _num_lists(num_papers)
+        rng, share = named_rng(_SEED, "papers of lists"), _PER_LIST * num_lists / num_papers
+        sample = np.concatenate([block[rng.random(len(block)) < share] for _, block in blocks()])
+        dim = sample.shape[1]
         centres = faiss.IndexFlatIP(dim)
         kind = faiss.ScalarQuantizer.QT_8bit, faiss.METRIC_INNER_PRODUCT
         index = faiss.IndexIVFScalarQuantizer(centres, dim, num_lists, *kind, False)
         index.cp.niter, index.cp.seed, index.cp.spherical = _ROUNDS, _SEED, True
         index.cp.min_points_per_centroid, index.cp.max_points_per_centroid = 1, 2 * _PER_LIST
-        rng, share = named_rng(_SEED, "papers of lists"), _PER_LIST * num_lists / num_papers
-        sample = np.concatenate([block[rng.random(len(block)) < share] for _, block in blocks()])
         index.train(sample)
         made = cls(index)
         made.add(blocks())
@@ -88,24 +89,17 @@ class InvertedLists:
         """Return whether lists of so many papers are better learnt anew."""
         return _num_lists(num_papers) > _GROWN * self._index.nlist
 
-    def keys(self) -> np.ndarray:
-        """Return (N,) the keys of all papers, list after list."""
-        return np.concatenate([self._part(number)[0] for number in range(self._index.nlist)])
-
-    def decoded(self) -> Blocks:
-        """Yield all papers, a list at a time, as near to what they were as 8 bits are."""
-        for number in range(self._index.nlist):
-            keys, codes = self._part(number)
-            yield keys, self._index.sq.decode(codes)
-
     def add(self, blocks: Blocks) -> None:
         """Add papers."""
         for keys, vectors in blocks:
             self._index.add_with_ids(vectors, keys)
 
-    def remove(self, keys: np.ndarray) -> None:
-        """Remove papers."""
-        self._index.remove_ids(keys)
+    def rename(self, renamed: Callable[[np.ndarray], np.ndarray]) -> None:
+        """Give papers other keys; those that get -1 are removed."""
+        for number in range(self._index.nlist):
+            keys = self._keys(number)
+            keys[:] = renamed(keys)
+        self._index.remove_ids(faiss.IDSelectorRange(-1, 0))
 
     def search(
         self, queries: np.ndarray, depth: int, below: int | None, share: float
@@ -129,7 +123,8 @@ class InvertedLists:
         """Return how many lists a question reads."""
         every = faiss.SearchParametersIVF(nprobe=self._index.nlist)
         near = self._index.search(sample, _NEAREST + 1, params=every)[1][:, 1:]  # not the paper
-        keys, numbers = self.keys(), range(self._index.nlist)
+        numbers = range(self._index.nlist)
+        keys = np.concatenate(list(map(self._keys, numbers)))
         order = np.argsort(keys)
         lists = np.repeat(numbers, [*map(self._index.get_list_size, numbers)])[order]
         places = np.searchsorted(keys, np.where(near == -1, keys[0], near), sorter=order)
@@ -138,15 +133,11 @@ class InvertedLists:
         needed = np.take_along_axis(ranks, lists[places], axis=1)[near != -1]
         return 1 + int(np.quantile(needed, _RECALL, method="higher")) if needed.size else 1
 
-    def _part(self, number: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return (B,) keys and (B, D) codes of a list."""
+    def _keys(self, number: int) -> np.ndarray:
+        """Return (B,) keys of a list, where they lie."""
         held = self._index.invlists
-        size, width = held.list_size(number), self._index.code_size
-        if not size:
-            return np.zeros(0, np.int64), np.zeros((0, width), np.uint8)
-        keys = faiss.rev_swig_ptr(held.get_ids(number), size).copy()
-        codes = faiss.rev_swig_ptr(held.get_codes(number), size * width)
-        return keys, codes.reshape(size, width).copy()
+        size = held.list_size(number)
+        return faiss.rev_swig_ptr(held.get_ids(number), size) if size else np.zeros(0, np.int64)
 
 
 def _num_lists(num_papers: int) -> int:

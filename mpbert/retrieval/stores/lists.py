@@ -1,188 +1,179 @@
-"""A collection in a folder, without a server: lists of FAISS, and a database of SQLite.
+"""Papers in a folder, without a server: inverted lists of FAISS, whose keys are rows of an index.
 
-The database holds keys, ids and digests of papers, the mark, and which file of lists belongs to
-them. It changes in one transaction, until the state is noted: what is killed meanwhile changed
-nothing. A key is the year of a paper, 32 bits further up than a number that is given once.
+Lists are of one state of their papers, which the mark names, so an answer needs no ids. After a
+change, digests of the papers by row tell which stay, and under which row. The mark is replaced
+last, in one step: what is killed before changed nothing. A key is the year of a paper, 32 bits
+further up than its row.
 """
 
 import json
-import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from itertools import chain
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from mpbert.foundation.arrays import load_array
+from mpbert.foundation.claims import one_at_a_time, replace_file
 from mpbert.foundation.errors import DamagedError
-from mpbert.foundation.growing_arrays import Numbers
 from mpbert.foundation.progress import progress
-from mpbert.foundation.ragged import distinct
-from mpbert.retrieval.stores.base import Mark, StoredRows, unavailable
+from mpbert.retrieval.proposals import parts_of
+from mpbert.retrieval.stores.base import Mark, digest_of, unavailable
 from mpbert.retrieval.stores.inverted import Blocks, InvertedLists
 
-_TABLES = """
-PRAGMA mmap_size = 2147418112; -- the most
-PRAGMA cache_spill = 0; -- others go on reading until a change is complete
-CREATE TABLE IF NOT EXISTS papers (key INTEGER PRIMARY KEY, id TEXT UNIQUE, digest INTEGER);
-CREATE TABLE IF NOT EXISTS mark (owner, state, dim, last, file, seal);
-"""
-_WAIT_SECONDS = 600  # until another process has made its change
 _YEAR = 32  # bits of a key below the year
+_ROW = (1 << _YEAR) - 1
 _BLOCK = 1 << 13  # papers that go into lists at once
 
 
 class ListsStore:
-    """A collection, see :class:`mpbert.retrieval.stores.base.Store`."""
+    """Proposes papers, as :class:`mpbert.retrieval.stores.papers.PapersInStore` does."""
 
     most = 16_384
 
-    def __init__(self, folder: Path, name: str) -> None:
-        self._folder, self._name = folder, name
-        self._held_database: sqlite3.Connection | None = None
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
         self._lists: InvertedLists | None = None
-        self._shares: dict[int, float] = {}  # key -> how many of the papers have smaller ones
 
     def mark(self) -> Mark | None:
-        """Return what the collection holds, with its lists mapped; None: there is none."""
-        with self._database() as database:
-            database.execute("BEGIN")  # the file of lists stays until then
-            found = database.execute("SELECT owner, state FROM mark").fetchone()
-            self._lists, self._shares = self._read(database, mapped=True), {}
-            database.execute("COMMIT")
-        return Mark(*found) if found else None
+        """Return what the folder holds; None: nothing.
 
-    def create(self, owner: str, dim: int) -> None:
-        """Make the collection, without papers."""
-        asked = "INSERT INTO mark SELECT ?, '', ?, 0, 0, '' WHERE NOT EXISTS (SELECT * FROM mark)"
-        with self._database() as database:
-            database.execute(asked, [owner, dim])
-
-    def note(self, state: str) -> None:
-        """Begin a change, when all others are made; or end it, when what was put is in lists."""
-        with self._database() as database:
-            if not state:
-                database.execute("BEGIN IMMEDIATE")
-                self._keys, self._vectors = Numbers(np.int64), Numbers(np.float16)
-                return
-            old = self._arrange(database)
-            database.execute("UPDATE mark SET state = ?", [state])
-            database.execute("COMMIT")
-        self.mark()
-        with suppress(OSError):  # of systems that keep a file that somebody reads
-            old.unlink(missing_ok=True)
-
-    def held(self) -> dict[str, int]:
-        """Return the digest of each paper by its id."""
-        with self._database() as database:
-            return dict(database.execute("SELECT id, digest FROM papers"))
-
-    def put(self, rows: StoredRows) -> None:
-        """Add papers, or replace those of the same ids, until the state is noted."""
-        with self._database() as database:
-            [last] = database.execute("SELECT last FROM mark").fetchone()
-            keys = (np.asarray(rows.years, np.int64) << _YEAR) + last + np.arange(len(rows.ids))
-            each = zip(keys.tolist(), rows.ids, rows.digests, strict=True)
-            database.executemany("INSERT OR REPLACE INTO papers VALUES (?, ?, ?)", each)
-            database.execute("UPDATE mark SET last = last + ?", [len(keys)])
-        self._keys.extend(keys)
-        self._vectors.extend(rows.vectors)
-
-    def drop(self, ids: Sequence[str]) -> None:
-        """Remove papers, when the state is noted."""
-        with self._database() as database:
-            database.executemany("DELETE FROM papers WHERE id = ?", zip(ids, strict=True))
-
-    def search(self, queries: np.ndarray, depth: int, year: int | None) -> list[list[str]]:
-        """Return ids of the papers of the largest inner products, best first, for each query."""
-        if self._lists is None:
-            return [[] for _ in queries]
-        below, asked = None, "SELECT avg(key < ?) FROM papers"
-        with self._database() as database:
-            if year is not None and (below := (year + 1) << _YEAR) not in self._shares:
-                [self._shares[below]] = database.execute(asked, [below]).fetchone()
-            share = 1.0 if below is None else self._shares[below]
-            keys = self._lists.search(queries, depth, below, share)
-            asked = "SELECT p.key, p.id FROM json_each(?) JOIN papers AS p ON p.key = value"
-            found = dict(database.execute(asked, [json.dumps(distinct(keys.ravel()).tolist())]))
-        return [[found[key] for key in row if key in found] for row in keys.tolist()]
-
-    def _arrange(self, database: sqlite3.Connection) -> Path:
-        """Write lists of the papers as they are now; return the file that is no longer needed."""
-        ascending = database.execute("SELECT key FROM papers ORDER BY key")
-        papers = np.fromiter((key for [key] in ascending), np.int64)
-        dim, file = database.execute("SELECT dim, file FROM mark").fetchone()
-        keys, vectors = self._keys.array(), self._vectors.array().reshape(-1, dim)
-        lists = self._read(database, mapped=False)
-
-        def put() -> Blocks:
-            for first in progress(range(0, len(keys), _BLOCK), "papers into lists", "block"):
-                some = slice(first, first + _BLOCK)
-                yield keys[some], vectors[some].astype(np.float32)
-
-        def staying(of: InvertedLists | None = None) -> Blocks:
-            for held, each in chain(() if of is None else of.decoded(), put()):
-                stays = _among(held, papers)
-                yield held[stays], each[stays]
-
-        if not len(papers):
-            lists = None
-        elif lists is None or lists.are_few(len(papers)):
-            old = lists
-            lists = InvertedLists.learn(lambda: staying(old), len(papers), dim)
-        else:
-            held = lists.keys()
-            lists.remove(held[~_among(held, papers)])
-            lists.add(staying())
-        seal = "" if lists is None else lists.write(self._path(file + 1))
-        database.execute("UPDATE mark SET file = ?, seal = ?", [file + 1, seal])
-        return self._path(file)
-
-    def _read(self, database: sqlite3.Connection, mapped: bool) -> InvertedLists | None:
-        """Return the lists; None: there are none."""
-        found = database.execute("SELECT file, seal FROM mark WHERE seal != ''").fetchone()
-        if found is None:
-            return None
-        try:
-            return InvertedLists.read(self._path(found[0]), found[1], mapped)
-        except (OSError, RuntimeError, ValueError) as error:
-            raise self._damaged(self._path(found[0]), error) from error
-
-    def _path(self, file: int) -> Path:
-        return self._folder / f"{self._name}.{file}.faiss"
-
-    def _damaged(self, path: Path, error: Exception) -> DamagedError:
-        reason = getattr(error, "strerror", None) or " ".join(str(error).split())[:160]
-        return DamagedError(
-            f"{path}: damaged ({reason}); expected papers in lists as they were written, remove "
-            f"{self._folder / self._name}.* and run this again, which makes them anew"
-        )
-
-    @contextmanager
-    def _database(self) -> Iterator[sqlite3.Connection]:
-        """Give the database; where it fails, a change that is not complete is undone.
-
-        :raises StoreUnavailableError: it cannot be read or written, or others change it.
+        :raises StoreUnavailableError: it cannot be read or written.
         :raises DamagedError: it is not as it was written.
         """
-        path = self._folder / f"{self._name}.sqlite"
+        with self._alone():
+            noted = self._noted()
+        return Mark(noted["owner"], noted["state"]) if noted else None
+
+    def hold(
+        self,
+        mark: Mark,
+        ids: Sequence[str],
+        years: np.ndarray,
+        rows: np.ndarray,
+        unit: Callable[[np.ndarray], np.ndarray],
+    ) -> None:
+        """Map the lists of papers; those of another state are changed first, one after another.
+
+        Parameters are those of ``PapersInStore``, errors those of :meth:`mark`.
+        """
+        self._years, self._known = years, np.sort(years[rows])
+        with self._alone():
+            noted = self._noted()
+            if noted.get("state") != mark.state:
+                digests = np.zeros(len(ids), np.int64)
+                for part in parts_of(len(rows), _BLOCK):
+                    each = zip(unit(rows[part]), rows[part].tolist(), strict=True)
+                    digests[rows[part]] = [digest_of(one, ids[row].encode()) for one, row in each]
+                noted = self._change(noted, mark, self._keys(rows), digests, unit)
+            self._lists = self._read(noted, mapped=True)
+
+    def propose(self, queries: np.ndarray, depth: int, year: int | None) -> np.ndarray:
+        """Return (Q, depth) rows of the nearest papers, best first, as ``PapersInStore`` does."""
+        if self._lists is None:
+            return np.full((len(queries), depth), -1)
+        below, share = None, 1.0
+        if year is not None and year < self._known[-1]:
+            below = (year + 1) << _YEAR
+            share = self._known.searchsorted(year, side="right") / len(self._known)
+        keys = self._lists.search(queries, depth, below, share)
+        rows = np.minimum(keys & _ROW, len(self._years) - 1)
+        return np.where(self._keys(rows) == keys, rows, -1)  # a spoilt key is that of no paper
+
+    def _change(
+        self,
+        noted: dict[str, Any],
+        mark: Mark,
+        keys: np.ndarray,
+        digests: np.ndarray,
+        unit: Callable[[np.ndarray], np.ndarray],
+    ) -> dict[str, Any]:
+        """Write the lists of papers as they are now; return what is noted of them.
+
+        :param keys: (M,) of the papers; ``digests`` (N,) by row.
+        """
+
+        def blocks(keys: np.ndarray) -> Blocks:
+            for part in progress(parts_of(len(keys), _BLOCK), "papers into lists", "block"):
+                yield keys[part], unit(keys[part] & _ROW)
+
+        lists, number = self._read(noted, mapped=False), noted.get("number", 0)
+        if not len(keys):
+            lists = None
+        elif lists is None or lists.are_few(len(keys)):
+            lists = InvertedLists.learn(lambda: blocks(keys), len(keys))
+        else:
+            places = np.argsort(digests[keys & _ROW])  # of the papers, by their digests
+            ascending, stays = digests[keys & _ROW][places], np.zeros(len(keys), dtype=bool)
+            with self._whole(before := self._files(number)[1]):
+                old = load_array(before)
+
+            def renamed(held: np.ndarray) -> np.ndarray:
+                asked = old[np.minimum(held & _ROW, len(old) - 1)]
+                found = np.minimum(np.searchsorted(ascending, asked), len(places) - 1)
+                is_there = ascending[found] == asked
+                stays[places[found[is_there]]] = True
+                return np.where(is_there, keys[places[found]], -1)
+
+            lists.rename(renamed)
+            lists.add(blocks(keys[~stays]))
+        path, beside = self._files(number + 1)
+        np.save(beside, digests)
+        seal = "" if lists is None else lists.write(path)
+        new = vars(mark) | {"number": number + 1, "seal": seal}
+        replace_file(self._folder / "mark.json", json.dumps(new).encode())
+        for file in self._files(number):
+            with suppress(OSError):  # of systems that keep a file that somebody reads
+                file.unlink(missing_ok=True)
+        return new
+
+    def _keys(self, rows: np.ndarray) -> np.ndarray:
+        return (self._years[rows].astype(np.int64) << _YEAR) + rows
+
+    def _files(self, number: int) -> tuple[Path, Path]:
+        return self._folder / f"{number}.faiss", self._folder / f"{number}.npy"
+
+    def _noted(self) -> dict[str, Any]:
+        """Return the mark, and which files belong to it; empty: there is none."""
+        path = self._folder / "mark.json"
+        with self._whole(path):
+            noted = json.loads(path.read_bytes()) if path.exists() else {}
+            if noted and noted.keys() != {"owner", "state", "number", "seal"}:
+                raise ValueError(f"found {', '.join(noted)[:80]}")
+        return noted
+
+    def _read(self, noted: dict[str, Any], mapped: bool) -> InvertedLists | None:
+        """Return the lists; None: there are none."""
+        if not noted.get("seal"):
+            return None
+        path, _ = self._files(noted["number"])
+        with self._whole(path):
+            return InvertedLists.read(path, noted["seal"], mapped)
+
+    @contextmanager
+    def _whole(self, path: Path) -> Iterator[None]:
+        """Name a file that cannot be read inside.
+
+        :raises DamagedError: it cannot.
+        """
         try:
-            if self._held_database is None:
-                self._folder.mkdir(parents=True, exist_ok=True)
-                options = {"isolation_level": None, "check_same_thread": False}
-                self._held_database = sqlite3.connect(path, _WAIT_SECONDS, **options)
-                self._held_database.executescript(_TABLES)
-            yield self._held_database
-        except (OSError, sqlite3.Error) as error:
-            held, self._held_database = self._held_database, None
-            if held is not None:
-                held.close()
-            if isinstance(error, OSError | sqlite3.OperationalError):
-                raise unavailable(str(path), error) from error
-            raise self._damaged(path, error) from error
+            yield
+        except (OSError, RuntimeError, ValueError) as error:
+            reason = getattr(error, "strerror", None) or " ".join(str(error).split())[:160]
+            raise DamagedError(
+                f"{path}: damaged ({reason}); expected papers in lists as they were written, "
+                f"remove {self._folder} and run this again, which makes them anew"
+            ) from error
 
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Wait until no other process reads or changes the folder.
 
-def _among(keys: np.ndarray, ascending: np.ndarray) -> np.ndarray:
-    """Return (B,) whether each key is among others, one at least."""
-    places = np.searchsorted(ascending, keys)
-    return ascending[np.minimum(places, len(ascending) - 1)] == keys
+        :raises StoreUnavailableError: the folder cannot be read or written.
+        """
+        try:
+            with one_at_a_time(self._folder):
+                yield
+        except OSError as error:
+            raise unavailable(str(self._folder), error) from error

@@ -9,6 +9,7 @@ by the next command that searches it.
 import hashlib
 import logging
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -16,7 +17,8 @@ from mpbert.foundation.errors import ConfigError
 from mpbert.foundation.id_rows import IdRows
 from mpbert.foundation.progress import progress
 from mpbert.retrieval.dense import parts_of
-from mpbert.retrieval.stores.base import Mark, StoredRows
+from mpbert.retrieval.stores.base import Mark, Store, StoredRows, digest_of
+from mpbert.retrieval.stores.lists import ListsStore
 from mpbert.retrieval.stores.urls import open_store
 
 logger = logging.getLogger(__name__)
@@ -26,10 +28,22 @@ _DROPPED = 4096  # papers dropped at once
 _RESULTS = 1 << 16  # ids that a server is asked for at once
 
 
-class PapersInStore:
-    """Papers of a corpus or an index that a store proposes.
+def papers_in_store(url: str, mark: Mark, *papers: Any) -> "PapersInStore | ListsStore":
+    """Return the papers in a store of any kind, brought up to date; parameters and errors as there.
 
-    :param url: of the store; ``mark`` what its collection has to hold.
+    :raises DamagedError: a file of a folder is not as it was written.
+    """
+    store = open_store(url, mark.owner)
+    if not isinstance(store, ListsStore):
+        return PapersInStore(store, url, mark, *papers)
+    store.hold(mark, *papers)
+    return store
+
+
+class PapersInStore:
+    """Papers of a corpus or an index that a server proposes.
+
+    :param url: of the ``store``; ``mark`` what its collection has to hold.
     :param ids: N ids; ``years`` (N,), 0 where a paper has none.
     :param rows: (M,) rows of the papers that have a vector.
     :param unit: from rows to their (M, D) float32 vectors, no longer than 1.
@@ -39,6 +53,7 @@ class PapersInStore:
 
     def __init__(
         self,
+        store: Store,
         url: str,
         mark: Mark,
         ids: Sequence[str],
@@ -46,8 +61,7 @@ class PapersInStore:
         rows: np.ndarray,
         unit: Callable[[np.ndarray], np.ndarray],
     ) -> None:
-        self._store = open_store(url, mark.owner)
-        self._ids, self._years, self._unit = IdRows(ids), years, unit
+        self._store, self._ids, self._years, self._unit = store, IdRows(ids), years, unit
         found = self._store.mark()
         if found is not None and found.owner != mark.owner:
             raise ConfigError(
@@ -88,7 +102,8 @@ class PapersInStore:
             vectors = self._unit(rows[part])
             ids = [self._ids.ids[row] for row in rows[part]]
             years = self._years[rows[part]].tolist()
-            digests = [_digest(*one) for one in zip(vectors, years, strict=True)]
+            noted = [year.to_bytes(4, "little", signed=True) for year in years]
+            digests = list(map(digest_of, vectors, noted))
             new = [i for i, name in enumerate(ids) if held.pop(name, None) != digests[i]]
             if new:
                 chosen = [[values[i] for i in new] for values in (ids, years, digests)]
@@ -104,9 +119,3 @@ class PapersInStore:
 def owner_of(origin: str) -> str:
     """Return the name of an owner, whatever tells it from others."""
     return hashlib.sha256(origin.encode()).hexdigest()
-
-
-def _digest(vector: np.ndarray, year: int) -> int:
-    """Return 64 bits of BLAKE2 of a vector and a year, signed."""
-    text = vector.tobytes() + year.to_bytes(4, "little", signed=True)
-    return int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), "little", signed=True)

@@ -10,6 +10,7 @@ from mpbert.foundation.errors import ConfigError
 
 if TYPE_CHECKING:  # numpy, which options need not wait for
     from mpbert.retrieval.stores.base import Store
+    from mpbert.retrieval.stores.lists import ListsStore
 
 KINDS = {
     "milvus": "milvus://HOST:PORT[/COLLECTION]",
@@ -70,7 +71,7 @@ def checked_url(url: str) -> SplitResult:
     return parts
 
 
-def open_store(url: str, owner: str) -> "Store":
+def open_store(url: str, owner: str) -> "Store | ListsStore":
     """Return the collection of a URL; without a name in it, one is made of the owner's.
 
     :raises ConfigError: the URL names no store.
@@ -80,7 +81,7 @@ def open_store(url: str, owner: str) -> "Store":
     if parts.scheme == "lists":
         from mpbert.retrieval.stores.lists import ListsStore
 
-        return ListsStore(Path(url.partition(":")[2]).expanduser(), name)
+        return ListsStore(Path(url.partition(":")[2]).expanduser() / name)
     if parts.scheme == "milvus":
         from mpbert.retrieval.stores.milvus import MilvusStore
 
