@@ -14,7 +14,7 @@ from mpbert.retrieval.ranking import at_most_kth, top_k
 # and of the ACL, with an encoder of the other corpus and with MiniLM
 _FOREIGN = 0.5
 _ROUNDING = 1e-6  # of a sum of two shares of 1 in float32, and more
-_MOST_LOOKED_UP = 16  # one paper in so many; all cosines take less time than more of them
+_FEW, _SHARE = 1000, 16  # papers looked up, or one in so many; of more, all cosines take less time
 
 
 def beside(
@@ -65,6 +65,7 @@ def nearest_beside(
     best = near.cosines[allowed[near.rows]].max()
     if best <= near.bound:
         return None
+    best = max(best, np.float32(0)) or 1.0
     first = np.flatnonzero(by_words >= by_words.max() - 2 * slack)
     best_word = float(words.exact(*asked, first).max())
     slack, share = slack / best_word + _ROUNDING, _FOREIGN / float(best)
@@ -75,7 +76,7 @@ def nearest_beside(
     rows = np.concatenate([proposed, within(by_words, depth, 0.0)])
     least = np.partition(sums(distinct(rows)), -depth)[-depth] - 2 * slack
     others = np.flatnonzero(by_words >= (least - share * near.bound) * best_word)
-    if len(others) > len(allowed) // _MOST_LOOKED_UP:
+    if len(others) > max(_FEW, len(allowed) // _SHARE):
         return None
     rows = distinct(np.concatenate([rows, others]))
     rows = rows[sums(rows) >= least]

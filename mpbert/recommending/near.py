@@ -27,14 +27,16 @@ class Near:
     """Cosines of one question: exact of the nearest papers, bounds of the others.
 
     :param vectors: (N, D) of length 1, or 0 of a paper without a vector; ``asked`` (D,).
-    :ivar rows: (M,) of the nearest papers, ascending; ``cosines`` (M,) theirs, ``bound`` that of
-        all others.
+    :param rows: (M,) of the nearest papers, ascending; ``least`` the cosine of another, at least.
+    :ivar cosines: (M,) of these; ``bound`` of all others.
     """
 
-    def __init__(self, vectors: np.ndarray, asked: np.ndarray, rows: np.ndarray) -> None:
+    def __init__(
+        self, vectors: np.ndarray, asked: np.ndarray, rows: np.ndarray, least: float
+    ) -> None:
         self._vectors, self._asked, self.rows = vectors, asked, rows
         self.cosines = self.of(rows)
-        self.bound = max(float(self.cosines.min(initial=1.0)), 0.0)  # without a vector it is 0
+        self.bound = max(float(self.cosines.min(initial=1.0)), least)
 
     def of(self, rows: np.ndarray) -> np.ndarray:
         """Return (M,) exact cosines of some papers."""
@@ -95,7 +97,8 @@ class NearPapers:
         if depth:
             rows = distinct(self._stored.propose(asked[None], depth, year)[0])
         is_short = len(rows) < depth or (rows < 0).any()
-        return Near(self._vectors, asked, self._rows if is_short else rows)
+        least = -1.0 if len(self._rows) == len(self._vectors) else 0.0  # of one without a vector
+        return Near(self._vectors, asked, self._rows if is_short else rows, least)
 
 
 def settled(

@@ -1,7 +1,7 @@
 """A large index out of a small one, in a minute for a million papers: each paper, and copies of it.
 
-A copy has another id, lacks three words in ten, and its vector lies as far from that of the paper
-as the nearest other paper does, in a random direction.
+A copy has another id, lacks three words in ten, and three tenths of its vector are those of three
+random papers.
 """
 
 import shutil
@@ -17,7 +17,7 @@ from mpbert.recommending.directory import data_folder, read_index, write_data
 from mpbert.recommending.lookup import Lookup
 from mpbert.vectors.normal import normalized
 
-_KEPT, _PAPERS, _POSTINGS = 0.7, 1000, 1 << 20
+_KEPT, _OTHERS, _PAPERS, _POSTINGS = 0.7, 3, 1 << 14, 1 << 20
 
 
 def enlarge(index: Path, times: int, output: Path) -> None:
@@ -36,7 +36,7 @@ def enlarge(index: Path, times: int, output: Path) -> None:
         word_lengths=data.lookup.word_lengths[rows],
     )
     bodies = tables.bodies.take(rows)
-    made = replace(tables, papers=papers, vectors=_near(tables.vectors, times, rng), bodies=bodies)
+    made = replace(tables, papers=papers, vectors=_mixed(tables.vectors, times, rng), bodies=bodies)
     shutil.copytree(index, output, ignore=shutil.ignore_patterns("data.*"))
     folder = data_folder(output, 1)
     folder.mkdir()
@@ -66,16 +66,11 @@ def _with_copies(lookup: Lookup, times: int, rng: np.random.Generator) -> Lookup
     return replace(lookup, word_offsets=offsets, **{n: np.concatenate(f) for n, f in found.items()})
 
 
-def _near(held: np.ndarray, times: int, rng: np.random.Generator) -> np.ndarray:
-    some = rng.choice(len(held), 500, replace=False)
-    cosines = held[some] @ held.T
-    cosines[np.arange(500), some] = -1
-    far = np.sqrt(1 / float(np.median(cosines.max(axis=1))) ** 2 - 1, dtype=np.float32)
-    made = np.empty((len(held), times, held.shape[1]), np.float32)
-    for start in range(0, len(held), _PAPERS):
-        some = held[start : start + _PAPERS, None]
-        away = rng.standard_normal((len(some), *made.shape[1:]), np.float32)
-        away *= far / np.linalg.norm(away, axis=2, keepdims=True)
-        away[:, 0] = 0
-        made[start : start + _PAPERS] = some + away
-    return normalized(made.reshape(-1, held.shape[1]))
+def _mixed(held: np.ndarray, times: int, rng: np.random.Generator) -> np.ndarray:
+    made = np.repeat(held, times, axis=0)
+    for start in range(0, len(made), _PAPERS):
+        some = made[start : start + _PAPERS]
+        others = held[rng.integers(0, len(held), (len(some), _OTHERS))].mean(axis=1)
+        is_copy = np.arange(start, start + len(some))[:, None] % times > 0
+        some += is_copy * (1 / _KEPT - 1) * others
+    return normalized(made)
