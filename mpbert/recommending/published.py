@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from mpbert.corpus.published import TEXTS, Publication
+from mpbert.foundation.ragged import ranges, row_numbers
 from mpbert.recommending.columns import ListColumn
 
 NUM_PUBLISHED = len(TEXTS) + 1  # texts of a list, at least
@@ -37,19 +38,22 @@ def doi_at(published: ListColumn, row: int) -> str:
 
 def rows_of_other_ids(published: ListColumn) -> dict[str, int]:
     """Return the row of each paper by the ids of its copies."""
-    return {text: row for row, text in _behind(published) if not text.startswith(" ")}
+    return {text: row for row, text in _behind(published, are_labels=False)}
 
 
 def rows_of_labels(published: ListColumn) -> dict[str, list[int]]:
     """Return the rows of the papers that have each label, by the label in small letters."""
     rows: dict[str, list[int]] = {}
-    for row, text in _behind(published):
-        if text.startswith(" "):
-            rows.setdefault(text[1:].casefold(), []).append(row)
+    for row, text in _behind(published, are_labels=True):
+        rows.setdefault(text[1:].casefold(), []).append(row)
     return rows
 
 
-def _behind(published: ListColumn) -> Iterator[tuple[int, str]]:
-    """Yield (row, text) of what stands behind the texts that each paper has."""
-    more = np.flatnonzero(np.diff(published.offsets) > NUM_PUBLISHED).tolist()
-    return ((row, text) for row in more for text in published[row][NUM_PUBLISHED:])
+def _behind(published: ListColumn, are_labels: bool) -> Iterator[tuple[int, str]]:
+    """Yield (row, text) of the labels, or the ids, behind the texts that each paper has."""
+    counts, values = np.diff(published.offsets) - NUM_PUBLISHED, published.values
+    places = ranges(published.offsets[:-1] + NUM_PUBLISHED, counts)
+    is_label = values.letters[:][values.offsets[places]] == ord(" ")
+    asked = np.flatnonzero(is_label == are_labels)
+    rows = row_numbers(counts)[asked].tolist()
+    return zip(rows, map(values.__getitem__, places[asked].tolist()), strict=True)
