@@ -41,6 +41,7 @@ def run(config: Config) -> None:
     from mpbert.corpus.formats.mixed import MERGED
     from mpbert.recommending.arrivals import arrivals
     from mpbert.recommending.changes import removed, with_arrivals
+    from mpbert.recommending.columns import TextColumn
     from mpbert.recommending.directory import IndexData, change_index
     from mpbert.recommending.encoders import encoder_of_index
     from mpbert.recommending.index_manifest import read_index_manifest
@@ -56,15 +57,16 @@ def run(config: Config) -> None:
     papers = read_library(config.papers, reader, OwnProcesses(), counts, config.grobid or "")
     if config.prune:
         _check_whole(config.papers, counts)
-    absent: list[str] = []
+    absent = TextColumn.of([])
 
     def change(data: IndexData) -> tuple[IndexTables, dict[str, Any]]:
+        nonlocal absent
         encoder = encoder_of_index(config.index, data)
         found = arrivals(data.tables, papers, counts, config.update, reader in MERGED)
         result = with_arrivals(data.tables, found, encoder, counts)
         if config.prune or config.update:
-            absent[:] = found.absent()
-        if config.prune and absent:
+            absent = found.absent()
+        if config.prune and len(absent):
             result = removed(result, absent, counts)
         return result, {"command": "add", **{name: n for name, n in sorted(counts.items()) if n}}
 
@@ -80,7 +82,7 @@ def run(config: Config) -> None:
     )
     for line in told_counts(counts):
         print(line)
-    if absent:
+    if len(absent):
         said = "removed" if config.prune else "--prune removes them"
         print(f"{len(absent):,} of the index not in {config.papers}, {said}: {listed(absent, 20)}")
 

@@ -4,7 +4,8 @@ Full memory, of a GPU or of the machine, is told so, too.
 """
 
 import errno
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable
+from itertools import islice
 
 # what torch says in a RuntimeError, whose own kinds differ between its versions
 _OF_GPU = (
@@ -14,10 +15,10 @@ _OF_GPU = (
 _OF_MACHINE = ("DefaultCPUAllocator: ", "Cannot allocate memory (12)")
 
 
-def listed(names: Sequence[str], most: int = 3) -> str:
+def listed(names: Collection[str], most: int = 3) -> str:
     """Return the first names as a list that says how many more there are."""
-    more = f" and {len(names) - most:,} more" if names[most:] else ""
-    return ", ".join(names[:most]) + more
+    more = f" and {len(names) - most:,} more" if len(names) > most else ""
+    return ", ".join(islice(names, most)) + more
 
 
 def closest(name: str, known: Iterable[str], least: float = 0.6) -> str:

@@ -68,9 +68,9 @@ class Arrivals:
         new = [Arrival(paper, digest_of(paper)) for paper in self.new.values()]
         return new + list(self.changed.values())
 
-    def absent(self) -> list[str]:
+    def absent(self) -> TextColumn:
         """Return the ids of the index that no paper is of."""
-        return self.ids.take(np.delete(np.arange(len(self.ids)), list(self.met))).tolist()
+        return self.ids.take(np.delete(np.arange(len(self.ids)), list(self.met)))
 
 
 def arrivals(

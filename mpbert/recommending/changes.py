@@ -5,7 +5,7 @@ added and removed again leaves the same bytes.
 """
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 import numpy as np
 
@@ -121,7 +121,7 @@ def _read(
     return vectors, PapersByToken.of(together.take(rows))
 
 
-def removed(tables: IndexTables, paper_ids: Sequence[str], counts: Counter[str]) -> IndexTables:
+def removed(tables: IndexTables, paper_ids: Iterable[str], counts: Counter[str]) -> IndexTables:
     """Return the tables without some papers, what they cite, and the citations of them.
 
     :param counts: receives what is removed.
