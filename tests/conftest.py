@@ -8,15 +8,12 @@ import multiprocessing
 import os
 import shutil
 import signal
-import subprocess
-import sys
 import tarfile
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from multiprocessing.context import BaseContext
 from pathlib import Path
-from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -25,6 +22,8 @@ from filelock import FileLock
 from mpbert.commands import binarize, build_corpus, index
 from mpbert.corpus.binary import BinaryCorpus
 from mpbert.corpus.store import CorpusStore
+from mpbert.experiments import measured
+from tests.forked import forked_programs
 
 if TYPE_CHECKING:
     from selenium.webdriver.remote.webdriver import WebDriver
@@ -70,53 +69,13 @@ mpbert.model.fairseq_plugin.compat.main()
 """
 
 
-# what a forked process executes in place of the launcher of a training
-_TRAIN_FORKED = """
-import os, sys
-os.dup2(output.fileno(), 1), os.dup2(output.fileno(), 2)
-os.chdir(place)
-os.environ.clear()
-os.environ.update(environment)
-sys.argv = ["train", *flags]
-import torch
-import mpbert.model.fairseq_plugin.compat
-torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", os.cpu_count())))
-mpbert.model.fairseq_plugin.compat.main()
-"""
-
-
-class ForkedTraining:
-    """Stands for the Popen of a training, in a process that has imported fairseq already."""
-
-    def __init__(self, server: BaseContext, words: list[str], env: dict[str, str]) -> None:
-        assert words[:3] == [sys.executable, "-m", "mpbert.model.fairseq_plugin.compat"]
-        reader, writer = server.Pipe(duplex=False)
-        known = {"output": writer, "flags": words[3:], "environment": env, "place": os.getcwd()}
-        self._process = server.Process(target=exec, args=(_TRAIN_FORKED, known))
-        self._process.start()
-        writer.close()
-        self.stdout = open(os.dup(reader.fileno()), errors="replace")
-        reader.close()
-
-    def __enter__(self) -> "ForkedTraining":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.stdout.close()
-        self._process.join()
-        self.returncode = self._process.exitcode
-
-    def terminate(self) -> None:
-        self._process.terminate()
-
-
 # files of sentence-transformers say what follows on the encoder
 _MODULES = [("", "Transformer"), ("1_Pooling", "Pooling"), ("2_Normalize", "Normalize")]
 
 
 @dataclass(frozen=True)
 class MicroTrainer:
-    """Trains models of 16 dimensions with fairseq, by its command line or in forked processes."""
+    """Trains models of 16 dimensions with fairseq, in forked processes."""
 
     data: Path
     root: Path
@@ -142,7 +101,6 @@ class MicroTrainer:
         name: str,
         stage: str,
         *flags: str,
-        by_command: bool = False,
         kill_at: int | None = None,
         by: int = signal.SIGKILL,
         environments: tuple[dict[str, str], ...] = ({},),
@@ -157,12 +115,6 @@ class MicroTrainer:
         save = self.root / name
         save.mkdir(exist_ok=True)
         flags, log = self.flags(save, stage, *flags), save / "train.log"
-        if by_command:
-            command = [sys.executable, "-m", "mpbert.model.fairseq_plugin.compat", *flags]
-            with log.open("a") as file:
-                code = subprocess.run(command, stdout=file, stderr=file, cwd=REPOSITORY).returncode
-            assert code == 0, log.read_text()[-3000:]
-            return save
         last, processes = len(environments) - 1, []
         for rank, environment in enumerate(environments):
             own = [f"--save-dir={save / f'machine-{rank}'}"] if apart and rank else []
@@ -536,16 +488,8 @@ def rfc_binary(rfc_corpus: Path, make_once: MakeOnce) -> Path:
 def fork_server() -> Iterator[BaseContext]:
     """Starts processes that have imported already what takes seconds."""
     server = multiprocessing.get_context("forkserver")
-    stages = ("build_corpus", "binarize", "embed", "fit", "rerank", "report")
-    stages = (
-        *stages,
-        "build_index",
-        "add",
-        "remove",
-        "export_data",
-        "export_vectors",
-        "export_encoder",
-    )
+    stages = ("build_corpus", "binarize", "embed", "fit", "retrieve", "rerank", "report", "add")
+    stages += ("build_index", "remove", "export_data", "export_vectors", "export_encoder")
     training = ("compat", "pretraining", "finetuning")
     server.set_forkserver_preload(
         [
@@ -568,12 +512,19 @@ def forked_trainings(fork_server: BaseContext) -> Iterator[None]:
     """
     from mpbert.model.fairseq_plugin import training
 
-    def start(words: list[str], env: dict[str, str], **_: object) -> ForkedTraining:
-        return ForkedTraining(fork_server, words, env)
-
-    stand_in = SimpleNamespace(Popen=start, PIPE=subprocess.PIPE, STDOUT=subprocess.STDOUT)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(training, "subprocess", stand_in)
+        patch.setattr(training, "subprocess", forked_programs(fork_server))
+        yield
+
+
+@pytest.fixture(scope="module")
+def forked_steps(fork_server: BaseContext) -> Iterator[None]:
+    """Steps of rows and trials run as always, but in processes that need not import it all.
+
+    Tests of how one is killed and ended start ``make-rows`` and ``tune`` as programs.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(measured, "subprocess", forked_programs(fork_server))
         yield
 
 
@@ -587,7 +538,7 @@ def trainer(
 
 @pytest.fixture(scope="session")
 def pretrained(trainer: MicroTrainer, make_once: MakeOnce) -> Path:
-    """Directory of 9 updates of pretraining, in three epochs, by the command line."""
+    """Directory of 9 updates of pretraining, in three epochs."""
     return _trained(make_once, trainer, "pretrained", "pretrain")
 
 
@@ -614,7 +565,7 @@ def _trained(
 ) -> Path:
     def make(path: Path) -> None:
         of_all = replace(trainer, root=path.parent)
-        of_all.run(name, stage, *flags, "--max-update=9", by_command=True)
+        of_all.run(name, stage, *flags, "--max-update=9")
 
     return make_once(name, make)
 

@@ -1,6 +1,7 @@
 """The import table of the package: who may import whom, and what a module may weigh."""
 
 import ast
+import functools
 import graphlib
 import statistics
 import subprocess
@@ -13,7 +14,8 @@ import pytest
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "mpbert"
 MODULES = sorted(PACKAGE.rglob("*.py"))
-FILES = [str(path.relative_to(ROOT)) for path in MODULES]
+SOURCES = {str(path.relative_to(ROOT)): path.read_text(encoding="utf-8") for path in MODULES}
+parsed = functools.cache(ast.parse)
 
 # lowest first; a folder may import its own modules and those of folders on lower lines
 LAYERS = [
@@ -114,20 +116,21 @@ _NEVER = {
 _SAFE_CALLS = {"np.load": {"allow_pickle": "False"}, "torch.load": {"weights_only": "True"}}
 
 
-def imports_of(source: str) -> set[str]:
+@functools.cache
+def imports_of(source: str) -> frozenset[str]:
     """Names of all modules that a source imports, wherever in it.
 
     ``from package import module`` imports the module, not what the package itself holds.
     """
     names = set()
-    for node in ast.walk(ast.parse(source)):
+    for node in ast.walk(parsed(source)):
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, "imports are absolute"
             inner = {f"{node.module}.{alias.name}" for alias in node.names}
             names |= {name if is_module(name) else node.module for name in inner}
-    return names
+    return frozenset(names)
 
 
 def is_module(name: str) -> bool:
@@ -178,9 +181,9 @@ def is_of_another_method(parts: tuple[str, ...], place: list[str]) -> bool:
     return (PACKAGE / "methods" / parts[1]).is_dir()
 
 
-@pytest.mark.parametrize("file", FILES)
-def test_imports_follow_the_table(file):
-    assert wrong_imports(file, (ROOT / file).read_text(encoding="utf-8")) == set()
+def test_imports_follow_the_table():
+    wrong = {file: wrong_imports(file, source) for file, source in SOURCES.items()}
+    assert {file: names for file, names in wrong.items() if names} == {}
 
 
 @pytest.mark.parametrize(
@@ -222,11 +225,8 @@ def circle_in(sources: dict[str, str]) -> list[str]:
 
 
 def test_no_module_imports_itself_by_way_of_others():
-    names = {".".join(path.relative_to(ROOT).with_suffix("").parts): path for path in MODULES}
-    sources = {
-        name.removesuffix(".__init__"): path.read_text(encoding="utf-8")
-        for name, path in names.items()
-    }
+    names = {".".join(Path(file).with_suffix("").parts): text for file, text in SOURCES.items()}
+    sources = {name.removesuffix(".__init__"): text for name, text in names.items()}
     assert len(sources) > 100
     assert circle_in(sources) == []
 
@@ -258,8 +258,8 @@ _SHARED_NAMES = {"Config"}
 def test_a_class_name_stands_for_one_class():
     found = Counter(
         node.name
-        for path in MODULES
-        for node in ast.parse(path.read_text(encoding="utf-8")).body
+        for source in SOURCES.values()
+        for node in parsed(source).body
         if isinstance(node, ast.ClassDef)
     )
     assert {name for name, times in found.items() if times > 1} <= _SHARED_NAMES
@@ -320,24 +320,22 @@ def test_evaluation_runs_without_torch():
     assert not HEAVY & set(found.stdout.split())
 
 
-@pytest.mark.parametrize("file", FILES)
-def test_modules_are_short_documented_and_named_for_what_they_hold(file):
-    source = (ROOT / file).read_text(encoding="utf-8")
-    assert source.count("\n") <= MOST_LINES
-    assert ast.get_docstring(ast.parse(source))
-    assert Path(file).stem not in {"utils", "util", "helpers", "misc", "common"}
-    assert not set(Path(file).with_suffix("").parts) & set(sys.stdlib_module_names)
+def test_modules_are_short_documented_and_named_for_what_they_hold():
+    for file, source in SOURCES.items():
+        assert source.count("\n") <= MOST_LINES, file
+        assert ast.get_docstring(parsed(source)), file
+        assert Path(file).stem not in {"utils", "util", "helpers", "misc", "common"}
+        assert not set(Path(file).with_suffix("").parts) & set(sys.stdlib_module_names), file
 
 
 def test_half_of_the_modules_can_be_read_at_a_glance():
-    lines = [path.read_text(encoding="utf-8").count("\n") for path in MODULES]
-    assert statistics.median(lines) <= MEDIAN_LINES
+    assert statistics.median(s.count("\n") for s in SOURCES.values()) <= MEDIAN_LINES
 
 
 def dangers(source: str) -> set[str]:
     """What of a source could execute what stands in a file of a stranger."""
     wrong = {name for name in theirs_and_standard(source) if name in _CODE_IN_DATA}
-    for node in ast.walk(ast.parse(source)):
+    for node in ast.walk(parsed(source)):
         if not isinstance(node, ast.Call):
             continue
         called = ast.unparse(node.func)
@@ -358,9 +356,9 @@ def theirs_and_standard(source: str) -> set[str]:
     return {name.split(".")[0] for name in imports_of(source)}
 
 
-@pytest.mark.parametrize("file", FILES)
-def test_no_data_is_executed(file):
-    assert dangers((ROOT / file).read_text(encoding="utf-8")) == set()
+def test_no_data_is_executed():
+    found = {file: dangers(source) for file, source in SOURCES.items()}
+    assert {file: names for file, names in found.items() if names} == {}
 
 
 @pytest.mark.parametrize(

@@ -88,13 +88,6 @@ def test_vectors_are_means_over_readings(vectors, rfc_binary, finetuned_encoder,
     assert arrays(tmp_path / "v")["papers.npy"] != arrays(vectors)["papers.npy"]
 
 
-def test_the_same_vectors_again_are_the_same_bytes(
-    vectors, rfc_binary, finetuned_encoder, tmp_path
-):
-    embed.run(embed.Config(rfc_binary, finetuned_encoder, tmp_path / "v"))
-    assert arrays(tmp_path / "v") == arrays(vectors)
-
-
 @pytest.mark.parametrize(
     ("flag", "message"),
     [
@@ -112,16 +105,6 @@ def test_flags_out_of_range_are_refused_in_one_line(
     error = capsys.readouterr().err
     assert error.count("\n") == 1
     assert message in error
-
-
-def test_an_unknown_split_is_refused_with_the_choices(
-    rfc_binary, finetuned_encoder, tmp_path, capsys
-):
-    paths = [str(rfc_binary), str(finetuned_encoder), str(tmp_path / "v")]
-    with pytest.raises(SystemExit) as stopped:
-        main(["embed", *paths, "--splits", "dev"])
-    assert stopped.value.code == 2
-    assert "train, valid, test" in capsys.readouterr().err.replace("'", "")
 
 
 def test_wrong_inputs_are_refused_in_one_line(rfc_binary, finetuned_encoder, tmp_path, capsys):

@@ -63,7 +63,7 @@ def test_sigterm_between_two_steps_is_one_line_and_143(rfc_archive, tmp_path):
 @pytest.mark.fairseq
 @pytest.mark.slow
 def test_a_library_is_trained_on_by_one_command_that_goes_on(
-    rfc_archive, store, tmp_path, run, execute
+    rfc_archive, store, tmp_path, run, execute, forked_trainings
 ):
     index, place = tmp_path / "index", tmp_path / "index.training"
     words = ["index", rfc_archive, index, "--train"]  # the default: the bag with exact matches

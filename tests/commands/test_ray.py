@@ -20,6 +20,7 @@ from mpbert.foundation.errors import MpbertError  # noqa: E402
 from mpbert.foundation.parts import PartFiles  # noqa: E402
 from mpbert.foundation.ray_engine import RayEngine  # noqa: E402
 
+pytestmark = pytest.mark.slow
 FORMATS = Path(__file__).parents[1] / "fixtures" / "formats"
 NODE = {"num_cpus": 1, "object_store_memory": 80 << 20}
 

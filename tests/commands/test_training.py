@@ -25,7 +25,8 @@ from mpbert.model.directory import load_two_tower
 from mpbert.model.fairseq_plugin import training
 from mpbert.model.fairseq_plugin.training import expected_updates
 
-pytestmark = pytest.mark.fairseq
+# trainings are forked, but for those that are killed with the program that started them
+pytestmark = [pytest.mark.fairseq, pytest.mark.usefixtures("forked_trainings")]
 ROOT = Path(__file__).parents[2]
 MODEL = "{dim: 16, ffn_dim: 32, num_heads: 2, sentence_layers: 1, document_layers: 1, "
 MODEL += "attention_dropout: 0}"
@@ -52,7 +53,7 @@ def place(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def pretrained_here(place, rfc_binary):
+def pretrained_here(place, rfc_binary, forked_trainings):
     words = [str(rfc_binary), str(place / "pretrain.yaml"), str(place / "pretrained")]
     assert main(["pretrain", *words, "--settings", "decoder_layers=1"]) == 0
     return place / "pretrained"

@@ -22,6 +22,7 @@ from mpbert.experiments.processes import step_environment
 from mpbert.foundation.errors import ConfigError, MpbertError
 
 BM25 = {"title": "BM25", "method": "bm25", "settings": {"k1": 0.001}, "space": {"k1": [0.001, 2]}}
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("forked_steps")]
 LOG = Path("tuned.trials/bm25.jsonl")
 # tune, but SIGTERM comes to it while the first trial runs, or when it is asked what a row lacks
 STOPPED = """

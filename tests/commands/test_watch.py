@@ -16,6 +16,7 @@ from mpbert.cli import main
 from mpbert.foundation.seeding import named_rng
 from mpbert.recommending.directory import read_index
 
+pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parents[2]
 ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)}
 SECONDS = 120  # a machine that runs tests may be busy

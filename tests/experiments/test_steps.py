@@ -22,10 +22,6 @@ LEVELS = {**OURS, "config": "levels", "pretrained": "documents"}
 LEVELS |= {"sentences": "makers/MiniLM", "pretrained_on": READ}
 WORDS = {"method": "bm25"}  # a row that ranks by words
 LEARNT = {"method": "nnrank", "inputs": ["b"], "training": {"lexical": "bm25"}}
-TRAINING = pytest.mark.skipif(
-    importlib.util.find_spec("mpbert.commands.finetune") is None,
-    reason="needs the commands pretrain and finetune",
-)
 
 
 def _experiment(corpus=CORPUS, **contents):
@@ -136,7 +132,6 @@ def test_a_reranker_learns_from_lists_that_navigation_makes_anew_without_each_pa
     assert words[-2].startswith("join-parts data/rfc out/trec/rfc/training-local-parts-2-row-n")
 
 
-@TRAINING
 def test_a_fusion_made_anew_without_a_part_learns_from_validation_and_so_do_its_inputs_rank():
     rows = {
         "b": WORDS,
@@ -463,11 +458,7 @@ def test_rows_that_are_trained_take_seeds():
 
 
 @pytest.mark.parametrize(
-    "command",
-    [
-        *("binarize", "embed", "fit", "retrieve", "rerank"),
-        *(pytest.param(name, marks=TRAINING) for name in ("pretrain", "finetune")),
-    ],
+    "command", ["binarize", "embed", "fit", "retrieve", "rerank", "pretrain", "finetune"]
 )
 def test_a_command_of_a_step_tells_its_output_and_on_what_it_depends(command):
     module = importlib.import_module(f"mpbert.commands.{command}")
@@ -475,7 +466,6 @@ def test_a_command_of_a_step_tells_its_output_and_on_what_it_depends(command):
     assert callable(module.inputs_of)
 
 
-@TRAINING
 def test_the_commands_of_all_steps_take_these_words_and_say_what_they_write():
     settings = {"objective": "mpt-tgt", "lr": 0.1}
     experiment = _experiment(ours={**OURS, "pretrained": "tiny", "settings": settings})

@@ -10,6 +10,7 @@ from mpbert.foundation.checksums import fingerprint
 from mpbert.foundation.manifest import read_manifest
 from mpbert.foundation.seeding import named_rng
 
+pytestmark = pytest.mark.slow
 # format -> a command that reads it
 READERS = {
     "corpus": ["binarize", "corpus", "out"],

@@ -11,6 +11,7 @@ from mpbert.foundation.seeding import named_rng
 from mpbert.methods.word2vec.embedder import Word2Vec
 from mpbert.vectors.store import VectorStore
 
+pytestmark = pytest.mark.slow
 # what is in braces is a fixture: 120 RFCs, and an encoder of random weights
 COMMANDS = {
     "build-corpus": "build-corpus {rfc_archive} out --reader=rfc",

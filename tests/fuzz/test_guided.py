@@ -11,7 +11,10 @@ from test_parsers import FILES
 from test_readers import READER_OF
 
 GUIDED = Path(__file__).with_name("guided.py")
-pytestmark = pytest.mark.skipif(find_spec("atheris") is None, reason="there is no atheris here")
+pytestmark = [
+    pytest.mark.skipif(find_spec("atheris") is None, reason="there is no atheris here"),
+    pytest.mark.slow,
+]
 
 
 QUICK = ("a.tex", "own.tex", "a.md", "a.run", "csv", "tei")

@@ -38,6 +38,7 @@ from mpbert.serving.live import LiveIndex
 from tests.servers import SECONDS, NoServerError, Server, free_ports
 from tests.serving.conftest import ask
 
+pytestmark = pytest.mark.slow
 ASKED = "Path MTU discovery sends large packets"
 
 
