@@ -26,19 +26,16 @@ class Config:
         "output", "directory of runs to write: valid.run, test.run, and how sure each answer is"
     )
     splits: list[str] = option(
-        ("valid", "test"), "splits to rank for", nargs="+", choices=["test", "valid"], type=str
+        ("valid", "test"), "splits to rank for", nargs="+", choices=["test", "valid"]
     )
     task: str = option("local", "rank for contexts, or for whole papers (global)", choices=TASKS)
     top: int = option(100, "papers ranked per query")
     pool: str = pool_option()
     sample: Optional[int] = option(
-        None,
-        "rank for a fixed random sample of so many queries of each split; without it, all",
-        type=int,
+        None, "rank for a fixed random sample of so many queries of each split; without it, all"
     )
 
     def __post_init__(self) -> None:
-        """Check what argparse cannot."""
         check_least(self, top=1, sample=1)
 
 

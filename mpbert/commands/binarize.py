@@ -38,7 +38,6 @@ class Config:
     engine: str = engine_option()
 
     def __post_init__(self) -> None:
-        """Check the numbers."""
         if not 300 <= self.vocab_size <= 2**31 - 1:
             raise ConfigError(f"--vocab-size is {self.vocab_size}; expected 300 or more")
         if not 1 <= self.sentence_tokens <= 1023:  # the encoder has 1024 places, separator included

@@ -31,7 +31,7 @@ class Config:
     vectors: Path = positional("vectors", "vectors directory that embed made with this encoder")
     output: Path = positional("output", "index to write, a new directory")
     dim: Optional[int] = option(
-        None, "use the first dimensions of each vector, see nested_dims of finetune", type=int
+        None, "use the first dimensions of each vector, see nested_dims of finetune"
     )
     readings: int = option(
         3, "readings of a text, random samples of its sentences, whose vectors are averaged"
@@ -39,13 +39,10 @@ class Config:
     seed: int = option(1, "seed of the readings")
     known: list[str] = known_option()
     known_vectors: Optional[Path] = option(
-        None,
-        "what the index holds after learning: vectors by embed with the same --known",
-        type=Path,
+        None, "what the index holds after learning: vectors by embed with the same --known"
     )
 
     def __post_init__(self) -> None:
-        """Check what argparse cannot."""
         check_least(self, readings=1)
         if "train" not in self.known:
             raise ConfigError(f"--known {' '.join(self.known)}; expected train, and other splits")

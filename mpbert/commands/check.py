@@ -16,7 +16,7 @@ class Config:
     """
 
     directories: list[Path] = positional(
-        "directories", "outputs of mpbert: a corpus, vectors, an index", nargs="+", type=Path
+        "directories", "outputs of mpbert: a corpus, vectors, an index", nargs="+"
     )
 
 

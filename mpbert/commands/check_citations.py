@@ -33,7 +33,7 @@ class Config:
         "manuscript", "file that recommend reads, or a LaTeX project as a folder or .zip"
     )
     bib: list[Path] = option(
-        (), "bibliographies, instead of those that the manuscript names", nargs="+", type=Path
+        (), "bibliographies, instead of those that the manuscript names", nargs="+"
     )
     year: Optional[int] = option(
         None, "of the manuscript; without it, that of its date, or today's"
@@ -47,7 +47,6 @@ class Config:
     )
 
     def __post_init__(self) -> None:
-        """Check what argparse cannot."""
         check_least(self, least_sure=0)
         for path in self.bib:
             if not path.is_file():

@@ -32,7 +32,7 @@ class Config:
         None, "number as recommend prints it; without it, the only place, or the only open one"
     )
     papers: list[str] = option(
-        (), "ids as recommend prints them; without it, you are asked", nargs="+", type=str
+        (), "ids as recommend prints them; without it, you are asked", nargs="+"
     )
     bib: Optional[Path] = option(
         None, "file for new entries; without it, the .bib that the manuscript names"

@@ -28,7 +28,6 @@ class Config:
         MEASURES,
         "measures: Recall, P, F1, MAP, MRR or nDCG with a cutoff, or MRR of whole rankings",
         nargs="+",
-        type=str,
     )
     cluster: str = option(
         "paper",

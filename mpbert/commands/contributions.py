@@ -24,7 +24,7 @@ class Config:
     encoder: Path = positional("encoder", "encoder directory")
     vectors: Path = positional("vectors", "vectors of the papers, made by embed with this encoder")
     sentence_vectors: Optional[Path] = option(
-        None, "of mpbert embed-sentences, where the encoder was trained with them", type=Path
+        None, "of mpbert embed-sentences, where the encoder was trained with them"
     )
     split: str = option(
         "test", "split whose contexts are read, without repeats", choices=["test", "valid"]

@@ -29,9 +29,7 @@ class Config:
     encoder: Path = positional("encoder", "encoder directory")
     output: Path = positional("output", "vectors directory to write")
     sentence_vectors: Optional[Path] = option(
-        None,
-        "vectors made by mpbert embed-sentences, where the encoder was trained with them",
-        type=Path,
+        None, "vectors made by mpbert embed-sentences, where the encoder was trained with them"
     )
     splits: list[str] = option(
         ("valid", "test"), "splits whose manuscripts are embedded", nargs="*", choices=SPLITS
@@ -47,7 +45,6 @@ class Config:
     engine: str = engine_option()
 
     def __post_init__(self) -> None:
-        """Check the numbers."""
         check_least(self, readings=1, batch_tokens=1)
 
 

@@ -33,7 +33,6 @@ class Config:
     tuned_layers: Optional[int] = option(
         None,
         "also store the token states that enter so many last layers, for finetune to tune them",
-        type=int,
     )
     batch_tokens: int = option(4096, "most tokens of a batch: memory, not results")
     device: str = option("auto", "cpu, cuda or auto")
@@ -44,7 +43,6 @@ class Config:
     )
 
     def __post_init__(self) -> None:
-        """Check the numbers."""
         check_least(self, batch_tokens=1, tuned_layers=1)
 
 

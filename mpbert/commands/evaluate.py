@@ -18,7 +18,6 @@ class Config:
         ("Recall@10", "MAP@10", "MRR@10", "nDCG@10"),
         "measures: Recall, P, F1, MAP, MRR or nDCG with a cutoff, or MRR of whole rankings",
         nargs="+",
-        type=str,
     )
     each_citation: bool = option(
         False, "each cited paper is a query, as where one context stands for one citation"

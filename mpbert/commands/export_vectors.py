@@ -33,10 +33,10 @@ class Config:
         ],
     )
     dim: Optional[int] = option(
-        None, "use the first dimensions of each vector, see nested_dims of finetune", type=int
+        None, "use the first dimensions of each vector, see nested_dims of finetune"
     )
     corpus: Optional[Path] = option(
-        None, "corpus store with the titles for tsv and parquet, else the ids", type=Path
+        None, "corpus store with the titles for tsv and parquet, else the ids"
     )
 
 

@@ -19,7 +19,7 @@ class Config:
     """Fill the tables of pages from the results files that their markers name."""
 
     pages: list[Path] = positional(
-        "pages", "Markdown pages, such as README.md docs/results/*.md", nargs="+", type=Path
+        "pages", "Markdown pages, such as README.md docs/results/*.md", nargs="+"
     )
 
 

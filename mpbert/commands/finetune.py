@@ -21,26 +21,21 @@ class Config:
     )
     output: Path = positional("output", "encoder directory to write")
     init: Optional[Path] = option(
-        None,
-        "encoder to start from, pretrained or a trained bag; without it, random weights",
-        type=Path,
+        None, "encoder to start from, pretrained or a trained bag; without it, random weights"
     )
     document_level: Optional[Path] = option(
-        None, "document level to start from, made by mpbert pretrain --sentence-vectors", type=Path
+        None, "document level to start from, made by mpbert pretrain --sentence-vectors"
     )
     sentence_vectors: Optional[Path] = option(
-        None, "vectors made by mpbert embed-sentences, for levels beside the bag", type=Path
+        None, "vectors made by mpbert embed-sentences, for levels beside the bag"
     )
     training: Optional[Path] = option(
-        None,
-        "directory of checkpoints, train.log and curves; without it, OUTPUT.training",
-        type=Path,
+        None, "directory of checkpoints, train.log and curves; without it, OUTPUT.training"
     )
     settings: list[str] = option(
         (),
         "settings to use instead of those of the configuration, such as objective=mpt-tgt",
         nargs="*",
-        type=str,
     )
     processes: int = option(1, "processes that share each batch; the result is that of one process")
 

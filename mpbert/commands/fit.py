@@ -18,7 +18,7 @@ class Config:
     output: Path = positional("output", "vectors directory to write")
     method: str = option("word2vec", "which one", choices=EMBEDDERS.names())
     settings: list[str] = option(
-        (), "settings of the method, for example dim=200 epochs=10", nargs="*", type=str
+        (), "settings of the method, for example dim=200 epochs=10", nargs="*"
     )
     seed: int = option(1, "seed of every random choice")
 

@@ -18,7 +18,6 @@ class Config:
     parts: int = option(3, "how many parts the training papers are dealt out to")
 
     def __post_init__(self) -> None:
-        """Check the numbers."""
         if not (self.parts >= 2 and 1 <= self.part <= self.parts):
             raise ConfigError(
                 f"--part {self.part} --parts {self.parts}; expected 2 parts or more, and one of "

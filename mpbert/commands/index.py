@@ -42,9 +42,7 @@ class Config:
         None, "format of the library; without it, told from the files", choices=READERS.names()
     )
     encoder: Path = option(
-        _WORDS,
-        "words: BM25 alone; or an encoder, its folder or its name on the Hugging Face hub",
-        type=Path,
+        _WORDS, "words: BM25 alone; or an encoder, its folder or its name on the Hugging Face hub"
     )
     train: Optional[str] = option(
         None,
@@ -64,7 +62,6 @@ class Config:
     engine: str = engine_option()
 
     def __post_init__(self) -> None:
-        """Check what argparse cannot."""
         check_least(self, readings=1)
         if self.train and self.encoder != _WORDS:
             raise ConfigError(

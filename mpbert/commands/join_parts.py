@@ -15,13 +15,10 @@ class Config:
 
     corpus: Path = positional("corpus", "corpus store to read, the whole one")
     output: Path = positional("output", "directory of runs to write: train.run")
-    runs: list[Path] = option(
-        (), "directories with the test.run of each part", nargs="+", type=Path
-    )
+    runs: list[Path] = option((), "directories with the test.run of each part", nargs="+")
     task: str = option("local", "runs of contexts, or of whole papers (global)", choices=TASKS)
 
     def __post_init__(self) -> None:
-        """Check what argparse cannot."""
         if not self.runs:
             raise ConfigError("--runs: found none; expected the directory of each part")
 

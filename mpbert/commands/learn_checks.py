@@ -31,7 +31,6 @@ class Config:
     contexts: int = option(1000, "contexts of each split of a corpus, about")
 
     def __post_init__(self) -> None:
-        """Check what argparse cannot."""
         if len(self.pairs) % 2:
             raise ConfigError(
                 f"found {len(self.pairs)} paths; expected a corpus and its index, or more pairs"

@@ -27,12 +27,11 @@ class Config:
     """
 
     output: Path = positional("output", "folder to write confidence.json into, and that of wholes")
-    acl: Path = option(Path("runs/corpus/acl"), "corpus store of the ACL", type=Path)
-    rfc: Path = option(Path("runs/corpus/rfc"), "corpus store of the RFCs", type=Path)
+    acl: Path = option(Path("runs/corpus/acl"), "corpus store of the ACL")
+    rfc: Path = option(Path("runs/corpus/rfc"), "corpus store of the RFCs")
     questions: int = option(1000, "questions to ask of each library, of each split at most")
 
     def __post_init__(self) -> None:
-        """Check the number."""
         check_least(self, questions=1)
 
 

@@ -22,13 +22,12 @@ class Config:
     """
 
     output: Path = positional("output", "file of coefficients to write, .safetensors")
-    acl: Path = option(Path("datasets/acl/papers.jsonl.xz"), "papers of the ACL", type=Path)
-    rfc: Path = option(Path("datasets/rfc/rfc-593.tar.xz"), "RFCs", type=Path)
+    acl: Path = option(Path("datasets/acl/papers.jsonl.xz"), "papers of the ACL")
+    rfc: Path = option(Path("datasets/rfc/rfc-593.tar.xz"), "RFCs")
     share: float = option(0.4, "part of the papers of the ACL to read, a random sample")
     questions: int = option(300, "sentences to ask for papers, of each corpus at most")
 
     def __post_init__(self) -> None:
-        """Check the numbers."""
         if not 0 < self.share <= 1:
             raise ConfigError(f"--share {self.share}; expected more than 0, at most 1")
         check_least(self, questions=1)

@@ -22,7 +22,7 @@ class Config:
     rows: Path = positional("rows", "folder of NAME.yaml, one row each, or a file of several rows")
     root: Path = positional("root", "folder of all outputs: vectors, runs, costs")
     only: list[str] = option(
-        (), "rows to make, with what they need; without it, all of this corpus", nargs="+", type=str
+        (), "rows to make, with what they need; without it, all of this corpus", nargs="+"
     )
     tuned: Optional[Path] = tuned_option()
     seeds: int = option(1, "train rows with so many seeds; report gives their mean")

@@ -17,16 +17,13 @@ class Config:
     corpus: Path = positional("corpus", "corpus store of the index")
     index: Path = positional("index", "index that build-index made")
     foreign: Optional[Path] = option(
-        None, "corpus store of another subject, whose contexts are asked, too", type=Path
+        None, "corpus store of another subject, whose contexts are asked, too"
     )
     split: str = option("test", "contexts to ask", choices=("valid", "test"))
     questions: int = option(2000, "contexts to ask at most, a random sample")
-    plot: Optional[Path] = option(
-        None, "picture to write: reliability, risk at coverage", type=Path
-    )
+    plot: Optional[Path] = option(None, "picture to write: reliability, risk at coverage")
 
     def __post_init__(self) -> None:
-        """Check the number."""
         check_least(self, questions=1)
 
 

@@ -24,7 +24,6 @@ class Config:
     seed: int = option(1, "seed of the samples")
 
     def __post_init__(self) -> None:
-        """Check the numbers."""
         check_least(self, contexts=1, read=0)
 
 

@@ -31,7 +31,6 @@ class Config:
     number: int = option(20, "misses to show, evenly spaced over all")
 
     def __post_init__(self) -> None:
-        """Check the numbers."""
         check_least(self, top=1, number=0)
 
 

@@ -20,15 +20,13 @@ class Config:
     configuration: Path = positional("configuration", "such as pretrain/configs/tiny.yaml")
     output: Path = positional("output", "encoder directory to write")
     sentence_vectors: Optional[Path] = option(
-        None, "of mpbert embed-sentences: pretrains a document level on them alone", type=Path
+        None, "of mpbert embed-sentences: pretrains a document level on them alone"
     )
     training: Optional[Path] = option(
-        None,
-        "directory of checkpoints, train.log and curves; without it, OUTPUT.training",
-        type=Path,
+        None, "directory of checkpoints, train.log and curves; without it, OUTPUT.training"
     )
     settings: list[str] = option(
-        (), "what differs from the configuration, for example dim=256 lr=5e-4", nargs="*", type=str
+        (), "what differs from the configuration, for example dim=256 lr=5e-4", nargs="*"
     )
     processes: int = option(1, "processes that train together, each with batches of its own")
 

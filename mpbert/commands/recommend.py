@@ -42,7 +42,7 @@ class Config:
     year: Optional[int] = option(Options.year, "leave out papers of later years")
     since: Optional[int] = option(Options.since, "leave out papers of earlier years")
     filter: list[str] = option(
-        Options.filters, "papers with these alone: tag:NAME, collection:NAME", nargs="+", type=str
+        Options.filters, "papers with these alone: tag:NAME, collection:NAME", nargs="+"
     )
     collection: Optional[str] = option(None, "papers of this collection of the library alone")
     ranker: str = option(Options.ranker, "rank by vectors, by words or by both", choices=RANKERS)
@@ -65,7 +65,6 @@ class Config:
     store: str = store_option()
 
     def __post_init__(self) -> None:
-        """Check what argparse cannot."""
         check_least(self, top=1, sentences=1)
         if self.unmarked and (self.whole or self.keep_cited):
             other = "--whole" if self.whole else "--keep-cited"

@@ -47,19 +47,15 @@ class Config:
     )
     pool: str = pool_option()
     seed: int = option(1, "seed of tests and intervals")
-    claims: Optional[Path] = option(
-        None, "file of claims to test, such as eval/claims.yaml", type=Path
-    )
+    claims: Optional[Path] = option(None, "file of claims to test, such as eval/claims.yaml")
     paper_tables: Optional[Path] = option(
-        None, "tables of papers to set beside ours, such as eval/paper_tables.yaml", type=Path
+        None, "tables of papers to set beside ours, such as eval/paper_tables.yaml"
     )
     kept: Optional[Path] = option(
-        None,
-        "file of results: rows whose runs are here are written to it, others are read from it",
-        type=Path,
+        None, "file of results: rows whose runs are here are written to it, others are read from it"
     )
     expected: Optional[Path] = option(
-        None, "report.json of an earlier report; fail where a score is far from it", type=Path
+        None, "report.json of an earlier report; fail where a score is far from it"
     )
     replace: bool = option(False, "replace an older report at OUTPUT")
     configs: Optional[Path] = configs_option()

@@ -39,31 +39,23 @@ class Config:
 
     corpus: Path = positional("corpus", "corpus store to read")
     output: Path = positional("output", "directory of runs to write: valid.run, test.run")
-    runs: list[Path] = option(
-        (), "directories of runs to rerank, one or more", nargs="+", type=Path
-    )
+    runs: list[Path] = option((), "directories of runs to rerank, one or more", nargs="+")
     training: Optional[Path] = option(
-        None, "directory of a train.run to learn from, where the reranker does", type=Path
+        None, "directory of a train.run to learn from, where the reranker does"
     )
     reranker: str = option("fusion", "which one", choices=RERANKERS.names())
-    settings: list[str] = option(
-        (), "settings of the reranker, for example depth=50", nargs="*", type=str
-    )
+    settings: list[str] = option((), "settings of the reranker, for example depth=50", nargs="*")
     task: str = option("local", "runs of contexts, or of whole papers (global)", choices=TASKS)
     splits: list[str] = option(
-        ("valid", "test"), "splits to rerank", nargs="+", choices=["test", "valid"], type=str
+        ("valid", "test"), "splits to rerank", nargs="+", choices=["test", "valid"]
     )
     top: int = option(100, "papers kept per query")
     scored_by: Optional[Path] = option(
-        None,
-        "vectors directory of the run, to score papers that it lacks, where the reranker does",
-        type=Path,
+        None, "vectors directory of the run, to score papers that it lacks, where the reranker does"
     )
     seed: int = option(1, "seed of every random choice")
     sample: Optional[int] = option(
-        None,
-        "rerank for a fixed random sample of so many queries of each split; without it, all",
-        type=int,
+        None, "rerank for a fixed random sample of so many queries of each split; without it, all"
     )
 
     def __post_init__(self) -> None:

@@ -46,11 +46,9 @@ class Config:
 
     corpus: Path = positional("corpus", "corpus store to read")
     output: Path = positional("output", "directory of runs to write: valid.run, test.run")
-    vectors: Optional[Path] = option(
-        None, "vectors directory to search; or give --lexical", type=Path
-    )
+    vectors: Optional[Path] = option(None, "vectors directory to search; or give --lexical")
     similarity: str = option("cosine", "similarity of vectors", choices=SIMILARITIES)
-    dim: Optional[int] = option(None, "use the first dimensions of each vector", type=int)
+    dim: Optional[int] = option(None, "use the first dimensions of each vector")
     approximate: bool = option(
         False,
         "search a part of the vectors, about 98 of the 100 nearest are found; or, with --lexical "
@@ -59,22 +57,15 @@ class Config:
     store: str = store_option()
     lexical: Optional[str] = option(None, "rank by words, without vectors", choices=LEXICAL.names())
     settings: list[str] = option(
-        (),
-        "settings of the lexical method, for example fields=abstract+citing k1=1.2",
-        nargs="*",
-        type=str,
+        (), "settings of the lexical method, for example fields=abstract+citing k1=1.2", nargs="*"
     )
     task: str = option("local", "rank for contexts, or for whole papers (global)", choices=TASKS)
-    splits: list[str] = option(
-        ("valid", "test"), "splits to rank for", nargs="+", choices=SPLITS, type=str
-    )
+    splits: list[str] = option(("valid", "test"), "splits to rank for", nargs="+", choices=SPLITS)
     known: list[str] = known_option()
     top: int = option(100, "papers ranked per query")
     pool: str = pool_option()
     sample: Optional[int] = option(
-        None,
-        "rank for a fixed random sample of so many queries of each split; without it, all",
-        type=int,
+        None, "rank for a fixed random sample of so many queries of each split; without it, all"
     )
     add_cited: bool = option(
         False,
@@ -84,7 +75,6 @@ class Config:
     engine: str = engine_option()
 
     def __post_init__(self) -> None:
-        """Check what argparse cannot."""
         if (self.vectors is None) == (self.lexical is None):
             raise ConfigError("expected one of --vectors and --lexical; give the one to search")
         if self.settings and self.lexical is None:

@@ -40,18 +40,18 @@ class Config:
     rows: Path = positional("rows", "folder of NAME.yaml, one row each, or a file of several rows")
     root: Path = positional("root", "folder of all outputs: runs that rows take, trials")
     output: Path = positional("output", "YAML file to write, or to add rows to")
-    only: list[str] = option((), "names of the rows to tune; without it, all", nargs="+", type=str)
+    only: list[str] = option((), "names of the rows to tune; without it, all", nargs="+")
     cpu_hours: float = option(
         0.25, "budget of each row: its first trial, then others while one of mean cost fits"
     )
     trials: Optional[int] = option(
-        None, "make at most so many trials of each row, within the budget", type=int
+        None, "make at most so many trials of each row, within the budget"
     )
     queries: int = option(
         2000, "most queries that trials rank and are measured by, a fixed random sample"
     )
     start: Optional[Path] = option(
-        None, "file of mpbert tune of another corpus: its settings are tried first", type=Path
+        None, "file of mpbert tune of another corpus: its settings are tried first"
     )
     measure: str = option("MAP@10", "measure whose mean is to be largest")
     seed: int = option(1, "seed of the choice of trials")
@@ -64,7 +64,6 @@ class Config:
     configs: Optional[Path] = configs_option()
 
     def __post_init__(self) -> None:
-        """Check what argparse cannot."""
         from mpbert.evaluation.measures import parse_measure
 
         parse_measure(self.measure)

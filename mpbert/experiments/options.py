@@ -1,7 +1,6 @@
 """Options of commands that work on rows or train one; each is declared once."""
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from mpbert.evaluation.tuned import Settings
@@ -14,7 +13,7 @@ BEST = "token_bag_matches"  # of them, on validation of both corpora
 
 def tuned_option() -> Any:
     """Return the field of ``--tuned``, see :func:`mpbert.experiments.tuning.tuned_file`."""
-    return option(None, "what mpbert tune chose: its file, or a folder of CORPUS.yaml", type=Path)
+    return option(None, "what mpbert tune chose: its file, or a folder of CORPUS.yaml")
 
 
 def configs_option() -> Any:
@@ -23,5 +22,4 @@ def configs_option() -> Any:
         None,
         "folder with pretrain/configs and finetune/configs; without it, two folders above ROWS; "
         "what lacks there is taken from the package",
-        type=Path,
     )

@@ -6,6 +6,7 @@ Modules with such dataclasses must not import ``annotations`` from ``__future__`
 
 import argparse
 import dataclasses
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
@@ -162,16 +163,21 @@ def _split_config(word: str) -> list[str]:
     return ["--config", word[len("--config=") :]] if word.startswith("--config=") else [word]
 
 
-def setting(default: object, choices: Sequence[str] = (), minimum: float | None = None) -> Any:
+def setting(
+    default: object,
+    choices: Sequence[str] = (),
+    minimum: float | None = None,
+    maximum: float = math.inf,
+) -> Any:
     """Return a field of a method that ``name=value`` sets, see :func:`from_settings`.
 
     :param default: default value; its type is the type of the setting.
     :param choices: what a text may be; empty: anything.
     :param minimum: smallest number; None: anything above 0.
+    :param maximum: largest number, which goes with the smallest.
     """
-    return dataclasses.field(
-        default=default, metadata={"choices": tuple(choices), "minimum": minimum}
-    )
+    bounds = {"minimum": minimum, "maximum": maximum}
+    return dataclasses.field(default=default, metadata={"choices": tuple(choices), **bounds})
 
 
 def from_settings(method: type[C], settings: Sequence[str], name: str) -> C:
@@ -227,6 +233,8 @@ def _setting_of(text: str, field: dataclasses.Field, source: str) -> int | float
     if not (value > 0 if minimum is None else value >= minimum):
         bound = "more than 0" if minimum is None else f"at least {minimum:g}"
         raise ConfigError(f"{source}: found {text}; expected {bound}")
+    if value > (maximum := field.metadata.get("maximum", math.inf)):
+        raise ConfigError(f"{source}: expected {minimum:g} to {maximum:g}")
     return value
 
 

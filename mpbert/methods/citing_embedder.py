@@ -32,10 +32,6 @@ class CitingEmbedder(Embedder):
     head_rate: float = _RATE
 
     def __post_init__(self) -> None:
-        """Check that no setting is without effect for lack of another one.
-
-        :raises ConfigError: one is.
-        """
         for name, plain in (("query", "context"), ("head_epochs", 0)):
             found = getattr(self, name)
             if found != plain and not self.citing_vectors:

@@ -44,7 +44,6 @@ class PretrainedEncoder:
     _unpadded: UnpaddedBert | None = field(default=None, init=False, repr=False)
 
     def __post_init__(self) -> None:
-        """Move the model to its device."""
         self.model.to(self.device).eval()
         self.dim = self.model.config.hidden_size
 

@@ -25,7 +25,6 @@ def known_option() -> Any:
         "splits whose contexts say what cites a paper; those before the split that is asked",
         nargs="+",
         choices=SPLITS,
-        type=str,
     )
 
 

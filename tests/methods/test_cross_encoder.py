@@ -371,7 +371,7 @@ class TestReranking:
 
 class TestErrors:
     def test_a_blend_above_1_is_refused(self):
-        with pytest.raises(ConfigError, match=r"blend=1\.5: found more than 1"):
+        with pytest.raises(ConfigError, match=r"blend=1\.5: expected 0 to 1"):
             from_settings(CrossEncoder, ["blend=1.5"], "cross_encoder")
 
     def test_training_lists_are_asked_for(self, rfc_corpus, tmp_path):

@@ -41,7 +41,6 @@ import numpy as np
 
 from mpbert.corpus.store import CorpusStore, Queries
 from mpbert.foundation.config import setting
-from mpbert.foundation.errors import ConfigError
 from mpbert.methods.citeomatic.field_bags import (
     body_counts,
     inverse_frequencies,
@@ -80,26 +79,18 @@ class NNSelect(Embedder):
     triplets: int = 500_000
     batch: int = 256
     learning_rate: float = 0.01
-    word_dropout: float = setting(0.6, minimum=0)
+    word_dropout: float = setting(0.6, minimum=0, maximum=0.99)
     margin: float = 1.0
     l1: float = setting(1e-7, minimum=0)
     boost: str = setting("paper", choices=("paper", "code", "none"))
     neighbours: int = setting(100, minimum=0)
-    percentile: float = setting(5.0, minimum=0)
+    percentile: float = setting(5.0, minimum=0, maximum=100)
     start: str = setting("idf", choices=("idf", "uniform"))
     queries: str = setting("global", choices=("global", "local", "both"))
     query: str = setting("context", choices=("context", "context+abstract"))
     fields: str = setting("abstract", choices=_FIELDS)
     loss: str = setting("triplets", choices=("triplets", "batch"))
     temperature: float = 0.05
-
-    def __post_init__(self) -> None:
-        """Check what single values cannot tell."""
-        for name, most in (("word_dropout", 0.99), ("percentile", 100)):
-            if getattr(self, name) > most:
-                raise ConfigError(
-                    f"--settings {name}={getattr(self, name):g}: expected 0 to {most:g}"
-                )
 
     def fit(self, store: CorpusStore, rng: np.random.Generator) -> dict[str, int]:
         """Learn the words of titles and abstracts of training papers."""

@@ -41,7 +41,7 @@ from numpy.random import Generator
 
 from mpbert.corpus.store import Contexts, CorpusStore, Queries
 from mpbert.foundation.config import setting
-from mpbert.foundation.errors import ConfigError, CorpusError
+from mpbert.foundation.errors import CorpusError
 from mpbert.methods.citeomatic.field_bags import (
     inverse_frequencies,
     paper_fields,
@@ -83,7 +83,7 @@ class NNRank(Reranker):
     triplets: int = 500_000
     batch: int = 256
     learning_rate: float = 0.01
-    word_dropout: float = setting(0.35, minimum=0)
+    word_dropout: float = setting(0.35, minimum=0, maximum=0.99)
     margin: float = 0.5
     l1: float = setting(1e-4, minimum=0)
     boost: str = setting("paper", choices=("paper", "code", "none"))
@@ -93,11 +93,6 @@ class NNRank(Reranker):
     loss: str = setting("probability", choices=("probability", "odds"))
     selector: str = setting("scaled", choices=("scaled", "score", "off"))
     query: str = setting("context", choices=("context", "context+abstract"))
-
-    def __post_init__(self) -> None:
-        """Check what single values cannot tell."""
-        if self.word_dropout > 0.99:
-            raise ConfigError(f"--settings word_dropout={self.word_dropout:g}: expected 0 to 0.99")
 
     def check(self, store: CorpusStore) -> None:
         """Refuse a corpus without the metadata that are asked for, or without words."""

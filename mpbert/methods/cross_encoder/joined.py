@@ -84,10 +84,6 @@ class JoinedScorer(PairScorer):
     model: JoinedLayers = field(init=False)
 
     def __post_init__(self) -> None:
-        """Part the layers.
-
-        :raises EncoderError: the model is no BERT, or has fewer layers.
-        """
         self.frozen = FrozenLayers(self.encoder, self.joined)
         self.upper = UpperEncoder(self.frozen, "mean")
         self.model = JoinedLayers(self.frozen.upper, self.encoder.dim).to(self.encoder.device)

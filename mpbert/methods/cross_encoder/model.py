@@ -25,10 +25,6 @@ class PairScorer:
     marked: bool
 
     def __post_init__(self) -> None:
-        """Make room for the types of marked tokens.
-
-        :raises EncoderError: there is none.
-        """
         if self.marked:
             mark_types(self.encoder.model)
         self._has_types = getattr(self.encoder.model.config, "type_vocab_size", 0) > 1

@@ -86,7 +86,7 @@ class CrossEncoder(Reranker):
     negatives: int = setting(0, minimum=0)
     max_queries: int = setting(0, minimum=0)
     depth: int = 1000
-    blend: float = setting(0.0, minimum=0)
+    blend: float = setting(0.0, minimum=0, maximum=1)
     epochs: int = setting(1, minimum=0)
     batch: int = 13
     learning_rate: float = 3e-6
@@ -95,14 +95,6 @@ class CrossEncoder(Reranker):
     vocab_size: int = setting(8192, minimum=300)
 
     def __post_init__(self) -> None:
-        """Check what a single setting cannot.
-
-        :raises ConfigError: ``blend`` is more than 1, or ``joined`` goes with other settings.
-        """
-        if self.blend > 1:
-            raise ConfigError(
-                f"blend={self.blend}: found more than 1; expected a number from 0 to 1"
-            )
         if self.joined and (self.loss != "listwise" or self.negatives or self.blend):
             raise ConfigError(
                 f"joined={self.joined}: found loss={self.loss}, negatives={self.negatives} and "

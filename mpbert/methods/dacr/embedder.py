@@ -79,21 +79,17 @@ class Dacr(Embedder):
     epochs: int = 20
     batch_size: int = 512
     learning_rate: float = 0.003
-    word_dropout: float = setting(0.5, minimum=0)
-    known_dropout: float = setting(0.5, minimum=0)
+    word_dropout: float = setting(0.5, minimum=0, maximum=1)
+    known_dropout: float = setting(0.5, minimum=0, maximum=1)
     known_citations: str = setting("none", choices=("none", "others"))
     query: str = setting("attention", choices=("attention", "mean"))
 
     def __post_init__(self) -> None:
-        """Check what single values cannot tell."""
         if self.dim % self.heads:
             raise ConfigError(
                 f"--settings dim={self.dim} heads={self.heads}: dacr gives each head an equal part "
                 f"of a vector; expected a dim that heads divides"
             )
-        for name in ("word_dropout", "known_dropout"):
-            if getattr(self, name) > 1:
-                raise ConfigError(f"--settings {name}={getattr(self, name)}: expected 0 to 1")
 
     def fit(self, store: CorpusStore, rng: np.random.Generator) -> dict[str, int]:
         """Train HyperDoc2Vec, then the attention and all vectors."""

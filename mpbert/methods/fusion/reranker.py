@@ -31,7 +31,6 @@ class Fusion(Reranker):
     priors: str = setting("citations", choices=("none", "citations"))
 
     def __post_init__(self) -> None:
-        """Make the fusion that learns."""
         self.linear = LinearFusion(self.k, self.priors == "citations")
 
     @property

@@ -111,7 +111,6 @@ class Hatten(Embedder):
     precision: str = setting("float32", choices=("bfloat16", "float32"))
 
     def __post_init__(self) -> None:
-        """Check what single values cannot tell."""
         for name in ("dropout", "word_dropout", "average"):
             if getattr(self, name) >= 1:
                 raise ConfigError(f"--settings {name}={getattr(self, name)}: expected less than 1")

@@ -87,11 +87,6 @@ class Transformer(CitingEmbedder):
     vocab_size: int = setting(8192, minimum=300)
 
     def __post_init__(self) -> None:
-        """Check what a single setting cannot.
-
-        :raises ConfigError: a setting has no effect; tokens cannot be masked, as the lower layers
-            have read them; training and vectors would not agree; a single example.
-        """
         super().__post_init__()
         if self.citing_vectors and self.objective == "mlm":
             raise ConfigError(

@@ -26,7 +26,7 @@ from numpy.random import Generator
 
 from mpbert.corpus.store import CorpusStore, Queries
 from mpbert.foundation.config import setting
-from mpbert.foundation.errors import ConfigError, CorpusError, RunError
+from mpbert.foundation.errors import CorpusError, RunError
 from mpbert.methods.lambdamart.features import (
     METADATA,
     RELATIONS,
@@ -75,7 +75,7 @@ class LambdaMart(Reranker):
     learns_from: ClassVar[str] = "valid"
     quick: ClassVar[tuple[str, ...]] = ("most_trees=20", "leaves=7", "depth=20")
     num_inputs: ClassVar[tuple[int, int]] = (2, 99)
-    depth: int = 100
+    depth: int = setting(100, minimum=2)
     folds: int = setting(5, minimum=2)
     leaves: int = setting(31, minimum=2)
     smallest_leaf: int = 100
@@ -86,9 +86,6 @@ class LambdaMart(Reranker):
     metadata: str = setting("none", choices=("none", "authors", "venue", "authors+venue"))
 
     def __post_init__(self) -> None:
-        """Check what a single setting cannot."""
-        if self.depth < 2:
-            raise ConfigError(f"--settings depth={self.depth}: expected at least 2, to be ordered")
         self._fusion = LinearFusion()
 
     @property

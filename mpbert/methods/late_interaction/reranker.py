@@ -77,10 +77,6 @@ class LateInteraction(Reranker):
     vocab_size: int = setting(8192, minimum=300)
 
     def __post_init__(self) -> None:
-        """Make the fusion that learns.
-
-        :raises ConfigError: the score is that of sentences, and none is read.
-        """
         if self.score == "citing" and not self.citing:
             raise ConfigError(
                 "citing=0: found score=citing, the score of sentences that cite a paper; expected "

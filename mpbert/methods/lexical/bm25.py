@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from mpbert.foundation.config import setting
-from mpbert.foundation.errors import ConfigError
 from mpbert.methods.lexical.bm25_formulas import K1, B, weigher
 from mpbert.methods.lexical.method import LEXICAL, LexicalMethod
 
@@ -30,13 +29,7 @@ class Bm25(LexicalMethod):
 
     name: ClassVar[str] = "bm25"
     k1: float = setting(K1, minimum=0)
-    b: float = setting(B, minimum=0)
-
-    def __post_init__(self) -> None:
-        """Check what a single setting cannot."""
-        super().__post_init__()
-        if self.b > 1:
-            raise ConfigError(f"b={self.b}: found more than 1; expected a number from 0 to 1")
+    b: float = setting(B, minimum=0, maximum=1)
 
     def weigh_papers(self, counts: "sparse.csr_array") -> "sparse.csc_array":
         """Return the part of each word in a paper's score, for a query that holds it once."""

@@ -31,7 +31,6 @@ class LexicalMethod(Method):
     query: str = setting("context", choices=QUERIES)
 
     def __post_init__(self) -> None:
-        """Check what a single setting cannot."""
         from mpbert.corpus.fields import split_fields
 
         split_fields(self.fields)

@@ -38,10 +38,6 @@ class LinearMaps(CitingEmbedder):
     head_epochs: int = setting(10, minimum=0)
 
     def __post_init__(self) -> None:
-        """Check that the papers have vectors of contexts.
-
-        :raises ConfigError: they have not.
-        """
         super().__post_init__()
         if not self.citing_vectors:
             raise ConfigError("citing_vectors=false: linear_maps adds them; expected true")

@@ -85,10 +85,6 @@ class Navigation(Reranker):
     share: float = setting(0.0, minimum=0)
 
     def __post_init__(self) -> None:
-        """Read the rounds.
-
-        :raises ConfigError: one is no kd+kc, both more than 0.
-        """
         found = [_ROUND.fullmatch(part) for part in self.rounds.split(",")]
         self._rounds = [(int(m[1]), int(m[2])) for m in found if m]
         if not all(found) or min(map(min, self._rounds)) < 1:

@@ -30,7 +30,6 @@ class SentenceTransformerEncoder(PretrainedEncoder):
     """A model of sentence-transformers in the place of a transformer with its pooling."""
 
     def __post_init__(self) -> None:
-        """Move the model to its device."""
         self.model.to(self.device).eval()
         self.dim = self.model.get_embedding_dimension()
 

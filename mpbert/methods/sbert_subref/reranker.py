@@ -47,7 +47,7 @@ import numpy as np
 
 from mpbert.corpus.store import CorpusStore, Queries
 from mpbert.foundation.config import setting
-from mpbert.foundation.errors import ConfigError, CorpusError
+from mpbert.foundation.errors import CorpusError
 from mpbert.foundation.progress import progress
 from mpbert.foundation.ragged import ranges
 from mpbert.methods.paper_parts import PARTS, read_parts
@@ -87,15 +87,10 @@ class Submodular(Reranker):
     parts: str = setting("authors", choices=PARTS)
     budget: int = 100
     depth: int = 500
-    trade_off: float = setting(0.1, minimum=0)
+    trade_off: float = setting(0.1, minimum=0, maximum=1)
     relevance_weight: float = setting(-1.0, minimum=-1)
     author_history: float = setting(0.0, minimum=0)
     similarity: str = "tfidf"
-
-    def __post_init__(self) -> None:
-        """Check what a single setting cannot."""
-        if self.trade_off > 1:
-            raise ConfigError(f"--settings trade_off={self.trade_off:g}: expected 0 to 1")
 
     @property
     def alpha(self) -> float:

@@ -58,7 +58,6 @@ class Sif(Embedder):
     workers: int = 1
 
     def __post_init__(self) -> None:
-        """Check what a single setting cannot."""
         split_fields(self.fields)
         if self.components >= self.dim:
             raise ConfigError(
