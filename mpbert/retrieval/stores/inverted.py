@@ -2,7 +2,7 @@
 
 A question reads the lists whose centres are nearest to it. How many is measured when they are
 learnt: with so many, a sample of the papers finds 0.98 of the hundred nearest others. Questions are
-less like papers than these are like each other, and find 0.98 of their ten nearest then. Where a
+less like papers than these are like each other, and find 0.97 of their ten nearest then. Where a
 year leaves out papers, so many more lists are read that as many papers remain.
 """
 
