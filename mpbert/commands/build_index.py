@@ -42,8 +42,19 @@ class Config:
         None, "what the index holds after learning: vectors by embed with the same --known"
     )
 
+    known_encoder: Optional[Path] = option(
+        None,
+        "encoder of --known-vectors, trained with the same --known; without it, the first one",
+        type=Path,
+    )
+
     def __post_init__(self) -> None:
         check_least(self, readings=1)
+        if self.known_encoder and not self.known_vectors:
+            raise ConfigError(
+                f"--known-encoder {self.known_encoder}: found no --known-vectors; expected those "
+                f"that this encoder made"
+            )
         if "train" not in self.known:
             raise ConfigError(f"--known {' '.join(self.known)}; expected train, and other splits")
 
@@ -65,10 +76,16 @@ def run(config: Config) -> None:
         return
     store = CorpusStore(config.corpus)
     store.map_sentences()
-    vectors = _read_vectors(config, config.vectors, store, ["train"])
-    known = None
+    vectors = _read_vectors(config, config.vectors, config.encoder, store, ["train"])
+    known, later = None, config.known_encoder or config.encoder
     if config.known_vectors:
-        known = _read_vectors(config, config.known_vectors, store, config.known)
+        known = _read_vectors(config, config.known_vectors, later, store, config.known)
+        if (width := known[0].shape[1]) != vectors[0].shape[1]:
+            raise VectorsError(
+                f"{config.known_vectors}: found vectors of {width} dimensions; expected "
+                f"{vectors[0].shape[1]}, as {config.vectors} has: train --known-encoder with the "
+                f"configuration of the first"
+            )
     with output_directory(config.output, "build-index", config, inputs) as out:
         copy_encoder(config.encoder, out.path / ENCODER)
         folder = data_folder(out.path, 1)
@@ -77,6 +94,8 @@ def run(config: Config) -> None:
         data, remarks = _learnt(config, store, tables, out.path / ENCODER)
         if set(config.known) > {"train"}:
             data = _with_known(data, contexts_of(store, config.known), known)
+        if config.known_encoder:
+            _put_encoder(later, out.path / ENCODER)
         counts, out.checksums = write_data(folder, data)
         out.counts |= {"generation": 1, **counts}
     print(
@@ -98,15 +117,16 @@ def run(config: Config) -> None:
 
 def inputs_of(config: Config) -> list[Path]:
     """Return all paths whose content the output depends on."""
-    known = [config.known_vectors] if config.known_vectors else []
+    known = filter(None, (config.known_vectors, config.known_encoder))
     return [config.corpus, config.encoder, config.vectors, *known]
 
 
 def _read_vectors(
-    config: Config, directory: Path, store: "CorpusStore", known: Sequence[str]
+    config: Config, directory: Path, encoder: Path, store: "CorpusStore", known: Sequence[str]
 ) -> "tuple[np.ndarray, PapersByToken | None]":
     """Return (N, D) vectors of length 1, and weights of exact matches, if there are any.
 
+    :param encoder: that made them.
     :param known: splits with whose contexts papers were read.
     :raises VectorsError: they are not of this corpus, not of this encoder, or of other contexts.
     """
@@ -119,7 +139,7 @@ def _read_vectors(
     check_ids(vectors, store.paper_ids, f"{directory}")
     check_known_of(directory, known)
     matches = read_weights(directory, "papers", len(vectors))
-    _check_encoder(config, directory, vectors.dim, 0 if matches is None else matches.vocab_size)
+    _check_encoder(encoder, directory, vectors.dim, 0 if matches is None else matches.vocab_size)
     held = None if matches is None else PapersByToken.of(matches)
     return normalized(vectors.first(config.dim).vectors), held
 
@@ -212,7 +232,19 @@ def _with_known(
     return made.with_learnt_of(data)
 
 
-def _check_encoder(config: Config, directory: Path, dim: int, num_matched: int) -> None:
+def _put_encoder(encoder: Path, place: Path) -> None:
+    """Put an encoder in the place of the one that learnt, without levels if those did not stay."""
+    from mpbert.model.description import read_description
+    from mpbert.recommending.encoders import copy_encoder
+
+    width = read_description(place).model.vector_dim
+    shutil.rmtree(place)
+    copy_encoder(encoder, place)
+    if read_description(place).model.vector_dim > width:
+        _cut_levels(place)
+
+
+def _check_encoder(encoder: Path, directory: Path, dim: int, num_matched: int) -> None:
     """Check that the encoder is whole, and that it made the vectors of a directory.
 
     :param dim: of the vectors; ``num_matched`` tokens have weights beside them.
@@ -223,14 +255,14 @@ def _check_encoder(config: Config, directory: Path, dim: int, num_matched: int) 
     from mpbert.model.text_encoder import open_text_encoder
     from mpbert.vectors.store import check_made_with
 
-    description = read_description(config.encoder)
+    description = read_description(encoder)
     sizes = description.model
-    open_text_encoder(config.encoder, description)
-    check_made_with(directory, dim, config.encoder, sizes.vector_dim)
+    open_text_encoder(encoder, description)
+    check_made_with(directory, dim, encoder, sizes.vector_dim)
     expected = sizes.vocab_size if sizes.lexical.exact_matches else 0
     if num_matched != expected:
         raise VectorsError(
             f"{directory}: found exact matches of {num_matched:,} tokens beside the vectors; "
-            f"expected those of {expected:,}, as {config.encoder} makes; embed the corpus with "
+            f"expected those of {expected:,}, as {encoder} makes; embed the corpus with "
             f"this encoder"
         )

@@ -9,6 +9,7 @@ from mpbert.model.config import FINETUNE
 from mpbert.model.configuration import read_configuration, resolved_settings
 from mpbert.model.fairseq_plugin.encoders import check_start, train_encoder
 from mpbert.model.fairseq_plugin.training import Training
+from mpbert.retrieval.options import known_option
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,9 @@ class Config:
     )
     training: Optional[Path] = option(
         None, "directory of checkpoints, train.log and curves; without it, OUTPUT.training"
+    )
+    known: list[str] = known_option(
+        "splits whose contexts train; those before the split that is asked, when all is chosen"
     )
     settings: list[str] = option(
         (),
@@ -60,6 +64,7 @@ def run(config: Config) -> None:
         config.init,
         config.document_level,
         config.sentence_vectors,
+        tuple(config.known),
     )
     train_encoder(training, config.output, config, config.processes)
 

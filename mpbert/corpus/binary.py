@@ -5,6 +5,7 @@ The first sentence of a paper is its title. Sentence numbers count all sentences
 """
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -108,6 +109,10 @@ class BinaryCorpus:
         """Ids of the contexts of a split, in their order."""
         return self._read(f"contexts.{split}.ids.txt").split("\n")[:-1]
 
+    def is_in(self, splits: Sequence[str]) -> np.ndarray:
+        """Return (N,) whether each paper is one of these splits."""
+        return np.isin(self.splits, [SPLITS.index(split) for split in splits])
+
     def contexts(self, *splits: str) -> BinaryContexts:
         """Return the contexts of splits; training asks for no other than its own."""
 
@@ -133,10 +138,13 @@ class BinaryCorpus:
             contexts.is_repeat[kept],
         )
 
-    def training_contexts(self) -> BinaryContexts:
-        """Return the training contexts, less citations of papers whose text is not for training."""
-        contexts = self.contexts("train")
-        kept = self.splits[contexts.cited_rows] == SPLITS.index("train")
+    def training_contexts(self, known: Sequence[str] = ("train",)) -> BinaryContexts:
+        """Return the contexts that train, less citations of papers whose text is not for training.
+
+        :param known: splits whose contexts and papers train.
+        """
+        contexts = self.contexts(*known)
+        kept = self.is_in(known)[contexts.cited_rows]
         offsets = np.concatenate([[0], np.cumsum(kept)])[contexts.cited_offsets]
         return replace(contexts, cited_offsets=offsets, cited_rows=contexts.cited_rows[kept])
 

@@ -18,14 +18,14 @@ def pool_option() -> Any:
     )
 
 
-def known_option() -> Any:
-    """Return the field of ``--known``, the same in every command that has it."""
-    return option(
-        ("train",),
-        "splits whose contexts say what cites a paper; those before the split that is asked",
-        nargs="+",
-        choices=SPLITS,
-    )
+def known_option(
+    told: str = "splits whose contexts say what cites a paper; those before the one that is asked",
+) -> Any:
+    """Return the field of ``--known``.
+
+    :param told: in ``--help``.
+    """
+    return option(("train",), told, nargs="+", choices=SPLITS)
 
 
 def check_known(known: Sequence[str], splits: Sequence[str]) -> None:

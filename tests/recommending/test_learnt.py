@@ -16,6 +16,8 @@ from mpbert.foundation.errors import IndexFormatError
 from mpbert.methods.lexical.bm25 import Bm25
 from mpbert.methods.lexical.bm25_contexts import Bm25Contexts
 from mpbert.methods.lexical.index import LexicalIndex
+from mpbert.model.config import STACKED
+from mpbert.model.description import WEIGHTS, read_description
 from mpbert.recommending import contexts as asked_contexts
 from mpbert.recommending import directory
 from mpbert.recommending.confidence.signs import NAMES
@@ -157,6 +159,38 @@ def test_what_validation_cites_is_known_after_learning(
     vectors = str(matching.vectors)
     assert main([*words, vectors, out, *known, "--known-vectors", vectors]) == 2
     assert "with contexts of train; expected train valid: embed" in capsys.readouterr().err
+
+
+@pytest.mark.fairseq
+def test_the_encoder_of_known_vectors_takes_the_place_of_the_one_that_learnt(
+    matching, rfc_corpus, rfc_binary, tmp_path, capsys, monkeypatch
+):
+    keep_levels(monkeypatch)
+    if read_description(matching.encoder).model.upper.join != STACKED:
+        pytest.skip("an encoder with levels is another training, of the same commands")
+    trained, later, index = tmp_path / "trained", tmp_path / "later", tmp_path / "index"
+    known = ["--known", "train", "valid"]
+    settings = "exact_matches=true max_update=2 batch_tokens=20000 num_heads=1".split()
+    words = ["finetune", rfc_binary, "finetune/configs/token_bag.yaml"]
+    embed = ["embed", rfc_binary]
+    for dim, folder, vectors in ((8, "narrow", tmp_path / "few"), (16, trained, later)):
+        encoder = [tmp_path / folder, *known, "--settings", *settings, f"dim={dim}"]
+        assert main([*map(str, (*words, *encoder))]) == 0
+        assert main([*map(str, (*embed, encoder[0], vectors, *known, "--splits"))]) == 0
+    words = ["build-index", rfc_corpus, matching.encoder, matching.vectors, index, *known]
+    assert main([*map(str, words), "--known-encoder", str(trained)]) == 2
+    assert "found no --known-vectors; expected those that this" in capsys.readouterr().err
+    words = [*map(str, words), "--known-vectors"]
+    assert main([*words, str(later)]) == 2  # of another encoder than the one that learns
+    narrow = [str(tmp_path / "few"), "--known-encoder", str(tmp_path / "narrow")]
+    assert main([*words, *narrow]) == 2
+    assert "few: found vectors of 8 dimensions; expected 16, as" in capsys.readouterr().err
+    assert main([*words, str(later), "--known-encoder", str(trained)]) == 0
+    before, found = read_index(matching.index), read_index(index)
+    assert found.places.fusion == before.places.fusion
+    assert (index / "encoder" / WEIGHTS).read_bytes() == (trained / WEIGHTS).read_bytes()
+    vectors = VectorStore.load(later, "papers").vectors
+    np.testing.assert_allclose(found.tables.vectors, normalized(vectors), atol=1e-6)
 
 
 def test_of_few_validation_contexts_nothing_is_learnt(

@@ -37,8 +37,11 @@ def fairseq_dataclass(name: str, fields: Iterable[dataclasses.Field], **more: ob
     return dataclasses.make_dataclass(name, options, bases=(FairseqDataclass,))
 
 
-def task_options(name: str, stage: str, *sections: type) -> type:
-    """Return fairseq's options of a task: the knobs of sections, and what every task takes."""
+def task_options(name: str, stage: str, *sections: type, **more: str) -> type:
+    """Return fairseq's options of a task: the knobs of sections, and what every task takes.
+
+    :param more: options of this task alone, with their defaults.
+    """
     fields = [field for section in sections for field in knobs(section, stage)]
     return fairseq_dataclass(
         name,
@@ -48,4 +51,5 @@ def task_options(name: str, stage: str, *sections: type) -> type:
         # would keep the data workers of the first epoch: their masks, and what they have read
         reuse_dataloader=False,
         seed=SEED,
+        **more,
     )

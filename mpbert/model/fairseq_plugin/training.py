@@ -50,6 +50,7 @@ class Training:
     :param document_level: one that was pretrained on sentence vectors, to start from; None: none.
     :param sentence_vectors: of a pretrained encoder, which levels beside the bag read; None: they
         read tokens.
+    :param known: splits whose contexts train.
     """
 
     stage: str
@@ -59,6 +60,7 @@ class Training:
     init: Path | None = None
     document_level: Path | None = None
     sentence_vectors: Path | None = None
+    known: tuple[str, ...] = ("train",)
 
     @property
     def inputs(self) -> list[Path]:
@@ -97,6 +99,8 @@ class Training:
     def _words(self) -> list[str]:
         flags = flags_of(self.configuration, self.stage)
         flags += [f"--{name.replace('_', '-')}={path}" for name, path in self._given()]
+        if self.known != ("train",):
+            flags.append(f"--known={' '.join(self.known)}")
         curves = self.directory / "tensorboard"
         places = [f"--save-dir={self.directory}", f"--tensorboard-logdir={curves}"]
         return [str(self.data), *flags, *places, "--log-format=json"]
@@ -105,6 +109,7 @@ class Training:
         """Note in the directory what is trained there, or check that it is the same."""
         sections = dataclasses.asdict(self.configuration)
         found = {"stage": self.stage, **sections, "data": fingerprint(self.data)}
+        found |= {"known": list(self.known)} if self.known != ("train",) else {}
         found |= {"init": ""} | {name: fingerprint(path) for name, path in self._given()}
         file = self.directory / "configuration.yaml"
         if file.exists():

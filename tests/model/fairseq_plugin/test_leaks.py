@@ -170,3 +170,19 @@ def test_training_contexts_stand_in_training_papers(rfc_binary):
     corpus = BinaryCorpus(rfc_binary)
     for code, split in enumerate(("train", "valid", "test")):
         assert set(corpus.splits[corpus.contexts(split).citing_rows]) == {code}
+
+
+@pytest.mark.fairseq
+def test_contexts_that_are_known_train_and_no_others(rfc_binary):
+    from mpbert.model.fairseq_plugin.finetuning.task import FinetuneOptions, FinetuneTask
+
+    task = FinetuneTask(FinetuneOptions(data=str(rfc_binary), seed=1, known="train valid"))
+    task.load_dataset("train")
+    train, corpus = task.dataset("train"), task.corpus
+    assert set(corpus.splits[train.contexts.citing_rows]) == {0, 1}
+    assert set(corpus.splits[train.targets]) == {0, 1}
+    known = corpus.contexts("train", "valid")
+    kept = corpus.splits[known.cited_rows] < 2
+    assert np.array_equal(train.targets, known.cited_rows[kept])
+    counts = np.bincount(known.cited_rows[kept], minlength=corpus.num_papers)
+    assert np.array_equal(task.noise.citations, counts)

@@ -7,7 +7,6 @@ import numpy as np
 import torch
 from fairseq.tasks import register_task
 
-from mpbert.corpus.splits import SPLITS
 from mpbert.foundation.errors import CorpusError
 from mpbert.model.config import FINETUNE, ModelConfig, NoiseConfig, ReadingConfig, UpperConfig
 from mpbert.model.directory import take_tuned
@@ -29,7 +28,9 @@ if TYPE_CHECKING:  # of a library that other trainings do without
     from mpbert.model.tuned import TunedLayers
 
 _MEASURED = 1000  # papers whose mean length exact matches take
-FinetuneOptions = task_options("FinetuneOptions", FINETUNE, ReadingConfig, NoiseConfig)
+FinetuneOptions = task_options(
+    "FinetuneOptions", FINETUNE, ReadingConfig, NoiseConfig, known="train"
+)
 
 
 @register_task("mpbert_finetune", dataclass=FinetuneOptions)
@@ -41,7 +42,8 @@ class FinetuneTask(TokenTask):
         self.reading = Reading(section_of(ReadingConfig, cfg, FINETUNE), cfg.seed)
         super().__init__(cfg)
         self.source = Sentences(self.corpus.gather)
-        train, num_papers = self.corpus.training_contexts(), self.corpus.num_papers
+        self.known = tuple(cfg.known.split())
+        train, num_papers = self.corpus.training_contexts(self.known), self.corpus.num_papers
         self.noise = Noise(train, num_papers, noise)
         self.citing = CitingSentences.of(train, num_papers)
         self.cuts: list[int] = []  # of a vector, into parts that learn by a loss each
@@ -81,7 +83,7 @@ class FinetuneTask(TokenTask):
 
     def start_of_matches(self) -> tuple[torch.Tensor, int, TokenCounts]:
         """Return what exact matches start from, see ``LexicalLevel.start_from``."""
-        rows = np.flatnonzero(self.corpus.splits == SPLITS.index("train"))
+        rows = np.flatnonzero(self.corpus.is_in(self.known))
         frequencies = torch.from_numpy(self.counted.document_frequencies(rows))
         some = rows[evenly_spaced(len(rows), _MEASURED)]
         return frequencies, len(rows), self.counted.of(some)
@@ -93,7 +95,9 @@ class FinetuneTask(TokenTask):
         """
         training = split == "train"
         corpus = self.corpus
-        contexts = corpus.training_contexts() if training else corpus.distinct_contexts(split)
+        contexts = corpus.distinct_contexts(split)
+        if training:
+            contexts = corpus.training_contexts(self.known)
         if len(contexts) == 0:
             raise CorpusError(f"{self.cfg.data}: no context in split {split!r}; choose other years")
         self.datasets[split] = CitationExamples(
