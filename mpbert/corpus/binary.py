@@ -109,10 +109,6 @@ class BinaryCorpus:
         """Ids of the contexts of a split, in their order."""
         return self._read(f"contexts.{split}.ids.txt").split("\n")[:-1]
 
-    def is_in(self, splits: Sequence[str]) -> np.ndarray:
-        """Return (N,) whether each paper is one of these splits."""
-        return np.isin(self.splits, [SPLITS.index(split) for split in splits])
-
     def contexts(self, *splits: str) -> BinaryContexts:
         """Return the contexts of splits; training asks for no other than its own."""
 
@@ -144,7 +140,8 @@ class BinaryCorpus:
         :param known: splits whose contexts and papers train.
         """
         contexts = self.contexts(*known)
-        kept = self.is_in(known)[contexts.cited_rows]
+        places = [SPLITS.index(split) for split in known]
+        kept = np.isin(self.splits[contexts.cited_rows], places)
         offsets = np.concatenate([[0], np.cumsum(kept)])[contexts.cited_offsets]
         return replace(contexts, cited_offsets=offsets, cited_rows=contexts.cited_rows[kept])
 

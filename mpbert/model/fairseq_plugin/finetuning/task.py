@@ -7,6 +7,7 @@ import numpy as np
 import torch
 from fairseq.tasks import register_task
 
+from mpbert.corpus.splits import SPLITS
 from mpbert.foundation.errors import CorpusError
 from mpbert.model.config import FINETUNE, ModelConfig, NoiseConfig, ReadingConfig, UpperConfig
 from mpbert.model.directory import take_tuned
@@ -83,7 +84,7 @@ class FinetuneTask(TokenTask):
 
     def start_of_matches(self) -> tuple[torch.Tensor, int, TokenCounts]:
         """Return what exact matches start from, see ``LexicalLevel.start_from``."""
-        rows = np.flatnonzero(self.corpus.is_in(self.known))
+        rows = np.flatnonzero(self.corpus.splits == SPLITS.index("train"))
         frequencies = torch.from_numpy(self.counted.document_frequencies(rows))
         some = rows[evenly_spaced(len(rows), _MEASURED)]
         return frequencies, len(rows), self.counted.of(some)
