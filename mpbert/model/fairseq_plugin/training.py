@@ -99,8 +99,7 @@ class Training:
     def _words(self) -> list[str]:
         flags = flags_of(self.configuration, self.stage)
         flags += [f"--{name.replace('_', '-')}={path}" for name, path in self._given()]
-        if self.known != ("train",):
-            flags.append(f"--known={' '.join(self.known)}")
+        flags += [f"--known={' '.join(self.known)}"] if self.known != ("train",) else []
         curves = self.directory / "tensorboard"
         places = [f"--save-dir={self.directory}", f"--tensorboard-logdir={curves}"]
         return [str(self.data), *flags, *places, "--log-format=json"]
