@@ -41,11 +41,9 @@ class Config:
     known_vectors: Optional[Path] = option(
         None, "what the index holds after learning: vectors by embed with the same --known"
     )
-
     known_encoder: Optional[Path] = option(
         None,
         "encoder of --known-vectors, trained with the same --known; without it, the first one",
-        type=Path,
     )
 
     def __post_init__(self) -> None:
