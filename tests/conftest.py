@@ -497,6 +497,7 @@ def fork_server() -> Iterator[BaseContext]:
             *(f"mpbert.model.fairseq_plugin.{name}" for name in training),
             "fairseq_cli.train",
             "torch._dynamo",  # of all optimizers but fairseq's
+            *("mpbert.corpus.fields", "mpbert.methods.lexical.search", "pandas", "pyarrow.dataset"),
         ]
     )
     with pytest.MonkeyPatch.context() as patch:

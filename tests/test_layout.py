@@ -334,7 +334,7 @@ def test_half_of_the_modules_can_be_read_at_a_glance():
 
 def dangers(source: str) -> set[str]:
     """What of a source could execute what stands in a file of a stranger."""
-    wrong = {name for name in theirs_and_standard(source) if name in _CODE_IN_DATA}
+    wrong = _CODE_IN_DATA & {name.split(".")[0] for name in imports_of(source)}
     for node in ast.walk(parsed(source)):
         if not isinstance(node, ast.Call):
             continue
@@ -349,11 +349,6 @@ def dangers(source: str) -> set[str]:
         if loads and given.get("trust_remote_code") != "False":
             wrong.add(called)
     return wrong
-
-
-def theirs_and_standard(source: str) -> set[str]:
-    """First parts of the names of all modules that a source imports."""
-    return {name.split(".")[0] for name in imports_of(source)}
 
 
 def test_no_data_is_executed():
