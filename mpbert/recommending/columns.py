@@ -34,6 +34,7 @@ class TextColumn:
         self.offsets, self.letters = offsets, letters
         self._view = memoryview(letters) if isinstance(letters, np.ndarray) else letters
         self._bounds = memoryview(offsets)  # fast to read one of
+        self._number = len(offsets) - 1
 
     @classmethod
     def of(cls, texts: Sequence[str]) -> "TextColumn":
@@ -48,7 +49,7 @@ class TextColumn:
         return cls(np.zeros(number + 1, dtype=np.int64), np.zeros(0, dtype=np.uint8))
 
     def __len__(self) -> int:
-        return len(self.offsets) - 1
+        return self._number
 
     def __getitem__(self, row: int) -> str:
         return _decoded(self.encoded(row))
@@ -62,7 +63,8 @@ class TextColumn:
 
     def encoded(self, row: int) -> memoryview:
         """Return the same where it lies."""
-        row = range(len(self))[row]  # an error outside of the column
+        if not 0 <= row < self._number:
+            row = range(self._number)[row]  # from the end, or an error outside of the column
         return self._view[self._bounds[row] : self._bounds[row + 1]]
 
     def blocks(self) -> Iterator[list[str]]:
@@ -129,7 +131,8 @@ class ListColumn:
 
     def __getitem__(self, row: int) -> list[Any]:
         row = range(len(self))[row]
-        return [self.values[place] for place in range(self.offsets[row], self.offsets[row + 1])]
+        start, end = self.offsets[row : row + 2].tolist()
+        return [self.values[place] for place in range(start, end)]
 
     def tolist(self) -> list[list[Any]]:
         """Return all lists."""

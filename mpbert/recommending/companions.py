@@ -15,6 +15,8 @@ def companion_scores(lookup: Lookup, accepted: np.ndarray, num_papers: int) -> n
 
     :param accepted: (A,) rows; one that was never cited together with another adds nothing.
     """
+    if not len(accepted):
+        return np.zeros(num_papers)
     lengths = lookup.cocited_offsets[accepted + 1] - lookup.cocited_offsets[accepted]
     places = ranges(lookup.cocited_offsets[accepted], lengths)
     owners, counts = row_numbers(lengths), lookup.cocited_counts[places].astype(np.float64)

@@ -14,6 +14,7 @@ from mpbert.recommending.sentence_codes import abstract_sentences, codes_of
 
 _COMMON, _CONTENT = 0.9, 0.5  # a word that more papers hold is left out; is no content word
 _STEMS = 1 << 16  # that are remembered by their columns
+_TEXTS = 1 << 10  # that are remembered: an older index has no codes, 40 KB a body
 
 
 class Evidence:
@@ -23,6 +24,7 @@ class Evidence:
         self._papers, self._bodies = data.tables.papers, data.tables.bodies
         self._stem = lru_cache(_STEMS)(data.vocabulary.__getitem__)
         self._offsets = data.lookup.word_offsets
+        self._text = lru_cache(_TEXTS)(self._text_at)
 
     def passages(
         self, rows: np.ndarray, asked: tuple[np.ndarray, np.ndarray]
@@ -51,7 +53,7 @@ class Evidence:
         stems = list(map(self._stem, columns.tolist()))
         return PassageScores(stems, (1 + np.log(counts)) * idf(holding, number), is_content)
 
-    def _text(self, row: int) -> "_PaperText":
+    def _text_at(self, row: int) -> "_PaperText":
         abstract, bodies = self._papers["abstract"], self._bodies
         body = memoryview(b"") if bodies is None else bodies["body"].encoded(row)
         if bodies is not None and "codes" in bodies:
@@ -105,8 +107,7 @@ def _best(
     :param bounds: (S,) of the scores of its sentences; changed. ``sizes`` of these.
     """
     read: dict[int, tuple[str, int, tuple[str, ...]]] = {}
-    while bounds.any():
-        number = int(bounds.argmax())
+    while len(bounds) and bounds[number := int(bounds.argmax())] > 0:
         if number in read:
             sentence, first, shared = read[number]
             where, page = ("abstract", None) if first < 0 else ("body", text.page(first))

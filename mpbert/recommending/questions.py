@@ -70,6 +70,6 @@ def question_at(
     """
     sentences, sentence = manuscript.sentences, int(manuscript.places[place])
     again = [sentences[sentence]] * (_CITING_WEIGHT - 1)
-    text = " ".join([*around(manuscript, place), *again])
+    counts = words.counts(" ".join(around(manuscript, place)), *again)
     rows = np.array(accepted, dtype=np.int64)
-    return Asked(sentences, sentence, words.counts(text), year, rows)
+    return Asked(sentences, sentence, counts, year, rows)

@@ -1,8 +1,10 @@
 """Why a paper is recommended: near sentences that cite it, and papers cited together with it."""
 
+from itertools import pairwise
+
 import numpy as np
 
-from mpbert.foundation.ragged import ranges
+from mpbert.foundation.ragged import offsets_of, ranges, row_numbers
 from mpbert.recommending.companions import companions_of
 from mpbert.recommending.lookup import Lookup
 from mpbert.recommending.records import CitingSentence, Companion
@@ -32,14 +34,13 @@ class Reasons:
         lengths = self._lookup.citing_offsets[rows + 1] - starts
         contexts = self._lookup.citing_contexts[ranges(starts, lengths)]
         similarities = self._words.similarities(*words, contexts)
-        found, end = [], 0
-        for length in lengths.tolist():
-            own = slice(end, end + length)
-            best = np.argsort(-similarities[own], kind="stable")[:_SHOWN]
-            numbers, cosines = contexts[own][best].tolist(), similarities[own][best].tolist()
-            found.append(tuple(map(self._citing_sentence, numbers, cosines)))
-            end += length
-        return found
+        owners, ends = row_numbers(lengths), np.cumsum(lengths)
+        order = np.lexsort((-similarities, owners))  # stable: of equal ones the first
+        best = order[np.arange(len(order)) - (ends - lengths)[owners] < _SHOWN]
+        each = zip(contexts[best].tolist(), similarities[best].tolist(), strict=True)
+        shown = [self._citing_sentence(*one) for one in each]
+        cuts = offsets_of(np.minimum(lengths, _SHOWN)).tolist()
+        return [tuple(shown[start:end]) for start, end in pairwise(cuts)]
 
     def companions(self, row: int, accepted: np.ndarray) -> tuple[Companion, ...]:
         """Return papers cited together with one, accepted ones first.

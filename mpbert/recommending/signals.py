@@ -41,12 +41,14 @@ def own_signals(found: dict[str, np.ndarray], allowed: np.ndarray, rows: np.ndar
     :param found: name to (N,) values of all papers.
     :param allowed: (N,) whether a paper may be recommended; ``rows`` (M,) of some of these.
     """
-    columns, is_all = [], bool(allowed.all())
-    for name in of_the_question(list(found)):
-        ranked, values = found[name] if is_all else found[name][allowed], found[name][rows]
-        better = _num_better(ranked, values)
-        columns += signals_of(values.astype(np.float64), float(ranked.max()), better)
-    return np.stack([*columns, *(found[name][rows] for name in PRIORS)], axis=1)
+    is_all, asked = bool(allowed.all()), [found[name] for name in of_the_question(list(found))]
+    ranked = asked if is_all else [values[allowed] for values in asked]
+    scores = [values[rows] for values in asked]  # F times (M,)
+    best = np.array([values.max() for values in ranked])[:, None]
+    better = np.array([_num_better(*each) for each in zip(ranked, scores, strict=True)])
+    parts = signals_of(np.array(scores, dtype=np.float64), best, better)  # 3 times (F, M)
+    signals = np.stack(parts, axis=1).reshape(-1, len(rows))
+    return np.vstack([signals, *(found[name][rows] for name in PRIORS)]).T
 
 
 def _num_better(ranked: np.ndarray, asked: np.ndarray) -> np.ndarray:

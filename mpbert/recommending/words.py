@@ -13,6 +13,7 @@ from mpbert.recommending.columns import TextColumn
 from mpbert.recommending.lookup import Lookup, Postings
 
 _WORDS = 1 << 16  # that are remembered by the columns of their stems
+_TEXTS = 256  # that are remembered by those of all their words: a question asks thrice
 
 
 class Words:
@@ -27,10 +28,11 @@ class Words:
         self.num_papers = num_papers
         self._vocabulary = vocabulary
         self._column = lru_cache(_WORDS)(self._found)
+        self._stems = lru_cache(_TEXTS)(self._stems_of)
 
-    def counts(self, text: str) -> tuple[np.ndarray, np.ndarray]:
-        """Return (U,) columns of the known stems of a text, ascending, and (U,) their counts."""
-        columns = self.stems(text)
+    def counts(self, *texts: str) -> tuple[np.ndarray, np.ndarray]:
+        """Return (U,) columns of the known stems of texts, ascending, and (U,) their counts."""
+        columns = np.concatenate(list(map(self.stems, texts)))
         return counted(columns[columns >= 0])
 
     def frequencies(self, text: str) -> np.ndarray:
@@ -49,7 +51,12 @@ class Words:
 
     def stems(self, text: str) -> np.ndarray:
         """Return (T,) columns of the stems of all words of a text; -1 for an unknown one."""
-        return np.array(list(map(self._column, words(text))), np.int64)
+        return self._stems(text)
+
+    def _stems_of(self, text: str) -> np.ndarray:
+        stems = np.array(list(map(self._column, words(text))), np.int64)
+        stems.flags.writeable = False
+        return stems
 
     def _found(self, word: str) -> int:
         """Return the column of the stem of a word; -1 for an unknown one."""

@@ -13,10 +13,11 @@ PAPERS, WORDS = 40, 30
 
 @pytest.fixture
 def weights():
-    """(V, N), 0 where a paper lacks a word: the first words are held by nearly all."""
+    """(V, N), 0 where a paper lacks a word: nearly all hold the first words, which weigh less."""
     rng = np.random.default_rng(1)
     held = rng.random((WORDS, PAPERS)) < np.linspace(1, 0.05, WORDS)[:, None]
-    return np.where(held, rng.random((WORDS, PAPERS)), 0).astype(np.float32)
+    rarity = np.geomspace(0.01, 10, WORDS)[:, None]
+    return np.where(held, rarity * rng.random((WORDS, PAPERS)), 0).astype(np.float32)
 
 
 @pytest.mark.parametrize("most_bytes", [0, 3 * PAPERS * 8, 1 << 20])  # no row, three, all
@@ -25,14 +26,19 @@ def test_a_score_is_the_sum_over_words_in_their_order(weights, most_bytes, monke
     words, papers = np.nonzero(weights)
     offsets = offsets_of(np.bincount(words, minlength=WORDS))
     postings = Postings(offsets, papers.astype(np.int32), weights[words, papers])
-    rng = np.random.default_rng(2)
-    for _ in range(20):
+    rng, fewest = np.random.default_rng(2), PAPERS
+    for turn in range(20):
         asked = np.sort(rng.choice(WORDS, 8, replace=False))
-        counts = rng.integers(1, 4, 8)
+        counts = rng.integers(1, 4, 8) * (1 + turn % 3)
         expected = np.zeros(PAPERS)
         for word, count in zip(asked.tolist(), counts.tolist(), strict=True):
             expected += weights[word].astype(np.float64) * count
         assert postings.scores(asked, counts, PAPERS).tolist() == expected.tolist()
+        rows, found = postings.best(asked, counts, PAPERS, 5)
+        assert found.tolist() == expected[rows].tolist()
+        assert set(np.argsort(-expected, kind="stable")[:5].tolist()) <= set(rows.tolist())
+        fewest = min(fewest, len(rows))
+    assert fewest < PAPERS
     most_frequent = np.argsort(-np.diff(offsets), kind="stable")[: most_bytes // (8 * PAPERS)]
     assert set(postings._rows) <= set(most_frequent.tolist())
     assert bool(postings._rows) == bool(most_bytes)

@@ -66,7 +66,7 @@ class TreeMasks:
         is_zero = self._zero_is_unknown & (np.abs(columns) <= SMALL)
         rows = np.where(is_zero, ends - 2, np.where(np.isnan(columns), ends - 1, rows))
         left = np.bitwise_and.reduce(masks.take(rows, axis=0), axis=0)  # (M, T)
-        first = np.frexp((left & -left).astype(np.float64))[1] - 1  # number of the lowest bit
+        first = np.bitwise_count(~left & (left - 1))  # number of the lowest bit
         num_trees, most = self._values.shape
         return self._values.ravel().take(first + most * np.arange(num_trees)).sum(axis=1)
 

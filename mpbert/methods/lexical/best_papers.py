@@ -8,7 +8,7 @@ Sec. 4.2). Papers that may be among the best by that are few, and are added up a
 
 import numpy as np
 
-from mpbert.methods.lexical.postings import Postings, told_of_damage
+from mpbert.methods.lexical.postings import Postings, divisor, told_of_damage
 from mpbert.retrieval.ranking import at_most_kth, top_k
 
 _FEW = 1 << 16  # papers of which sums of all take no longer
@@ -72,21 +72,22 @@ class BestPapers:
         :param words: and ``counts``, as of :meth:`of`.
         """
         near, (unit, rows) = np.zeros(self._num_papers, np.float32), self._rows
-        most = _STEPS * int(counts[self._is_common[words]].sum())
-        units = spare = np.zeros(self._num_papers if most else 0, np.min_scalar_type(most))
-        added = 0
+        common, spare, added = divisor(counts), None, 0
+        most = _STEPS * int(counts[self._is_common[words]].sum()) // common
+        units = np.zeros(self._num_papers if most else 0, np.min_scalar_type(most))
         with told_of_damage(self._num_papers):
             for word, start, end, count in self._postings.each(words, counts):
                 row = self._row(unit, rows, word, start, end) if self._is_common[word] else None
                 if row is None:
                     self._postings.add(near, start, end, count)
                     continue
-                own = spare if added else None
-                spare = np.multiply(row, int(count), out=own, dtype=units.dtype)
-                units += spare
+                if count != common:
+                    times = int(count) // common
+                    row = spare = np.multiply(row, times, out=spare, dtype=units.dtype)
+                units += row
                 added += count
         if added:
-            near += np.multiply(units, np.float32(unit), dtype=np.float32)
+            near += np.multiply(units, np.float32(unit * common), dtype=np.float32)
         rounding = (len(words) + 4) * 2.0**-24 * float(near.max(initial=0.0))
         return near, added * unit / 2 + rounding
 

@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from mpbert.foundation.errors import IndexFormatError
+from mpbert.retrieval.ranking import at_most_kth
 
 _COMMON = 4  # a word is common where one paper in so many holds it
 _MOST_BYTES = 256 << 20  # of the rows of common words, which each process keeps for itself
@@ -28,6 +29,15 @@ def told_of_damage(num_papers: int) -> Iterator[None]:
         ) from error
 
 
+def divisor(counts: np.ndarray) -> int:
+    """Return what divides all counts, such as 3 for a lone sentence, whose words count thrice.
+
+    Sums of whole multiples of float32 have no rounding in float64: what is multiplied at the end
+    has the same digits.
+    """
+    return int(np.gcd.reduce(counts)) or 1 if counts.dtype.kind == "i" else 1
+
+
 @dataclass(frozen=True)
 class Postings:
     """Papers by word, or contexts: those that hold each stem, and its part in their BM25 score.
@@ -45,14 +55,14 @@ class Postings:
 
         Word after word is added to all papers that hold it. One of the most frequent words, which a
         quarter of them hold, is added to all from a row of its weights: to add 0 costs less than to
-        look for the papers. One question alone makes no row.
+        look for the papers. One question alone makes no row. What divides all counts comes last.
 
         :param words: (U,) numbers of the question's words, ``counts`` (U,) what each counts there.
         :raises IndexFormatError: a row is that of no paper.
         """
-        scores, least = np.zeros(num_papers), self._least(num_papers)
+        scores, least, common = np.zeros(num_papers), self._least(num_papers), divisor(counts)
         with told_of_damage(num_papers):
-            for word, start, end, count in self.each(words, counts):
+            for word, start, end, count in self.each(words, counts / common):
                 row = self._row(word, start, end, num_papers) if end - start > least else None
                 if row is None:
                     self.add(scores, start, end, count)
@@ -60,7 +70,33 @@ class Postings:
                     scores += row
                 else:
                     scores += row * count
-        return scores
+        return scores if common == 1 else np.multiply(scores, common, out=scores)
+
+    def best(
+        self, words: np.ndarray, counts: np.ndarray, num_papers: int, k: int
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return (M,) rows that hold the k best, ascending, and their scores by :meth:`scores`.
+
+        Words with a row are added to the papers alone that these could bring among the best: as
+        MaxScore does, Turtle & Flood (1995).
+
+        :param counts: whole numbers, and k is ``num_papers`` at most.
+        """
+        starts, ends = self.offsets[words], self.offsets[words + 1]
+        is_common = ends - starts > self._least(num_papers)
+        scores = self.scores(words[~is_common], counts[~is_common], num_papers)
+        common = list(self.each(words[is_common], counts[is_common]))
+        rows = [self._row(*word, num_papers) for *word, _ in common]
+        if any(row is None for row in rows):
+            scores += self.scores(words[is_common], counts[is_common], num_papers)
+            return np.arange(num_papers), scores
+        most = sum(count * float(self.weights[start:end].max()) for _, start, end, count in common)
+        least = at_most_kth(scores, k) - most
+        found = np.flatnonzero(scores >= least) if least > 0 else np.arange(num_papers)
+        scores = scores[found]
+        for row, (*_, count) in zip(rows, common, strict=True):
+            scores += row[found] * count
+        return found, scores
 
     def each(self, words: np.ndarray, counts: np.ndarray) -> "zip[tuple[int, int, int, float]]":
         """Return words that a paper holds: number, start and end of their papers, count."""
@@ -89,7 +125,8 @@ class Postings:
             row = np.zeros(num_papers)  # as the scores are: to convert takes as long as to add
             row[self.papers[start:end]] = self.weights[start:end]
             self._rows[word] = row
-        self._asked.add(word)
+        elif row is None:
+            self._asked.add(word)
         return row
 
     @cached_property
