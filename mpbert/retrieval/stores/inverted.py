@@ -1,8 +1,8 @@
 """Papers in inverted lists in a file that stays mapped: IVF of FAISS, 8 bits a dimension.
 
 A question reads the lists whose centres are nearest to it. How many is measured when they are
-learnt: with so many, a sample of the papers finds 0.98 of the hundred nearest others. Questions are
-less like papers than these are like each other, and find 0.97 of their ten nearest then. Where a
+learnt: with so many, a sample of the papers finds 0.99 of the hundred nearest others. Questions are
+less like papers than these are like each other, and find 0.98 of their ten nearest then. Where a
 year leaves out papers, so many more lists are read that as many papers remain.
 """
 
@@ -24,7 +24,7 @@ logger = logging.getLogger(__name__)
 Blocks = Iterator[tuple[np.ndarray, np.ndarray]]  # (B,) keys and (B, D) float32 vectors
 _SEED, _ROUNDS = 1, 10  # of k-means
 _PER_LIST = 32  # papers a list is learnt from
-_SAMPLE, _NEAREST, _RECALL = 256, 100, 0.98  # papers asked with, and what they find of the nearest
+_SAMPLE, _NEAREST, _RECALL = 256, 100, 0.99  # papers asked with, and what they find of the nearest
 _GROWN = 1.4  # lists become so many times as many where there are twice the papers
 _LEAST = -(1 << 62)  # below all keys
 
