@@ -165,7 +165,10 @@ class PaperRanker:
 
     def by_words(self, questions: Sequence[Asked], rows: np.ndarray) -> np.ndarray:
         """Return the (M,) mean scores of some papers by words."""
-        return mean_of([self._words.ranked.exact(*each.words, rows) for each in questions])
+        order, found = np.argsort(rows), np.empty(len(rows))  # ascending rows are found sooner
+        each = [self._words.ranked.exact(*one.words, rows[order]) for one in questions]
+        found[order] = mean_of(each)
+        return found
 
     def _averaged(
         self, questions: Sequence[Asked], allowed: np.ndarray, depth: int, ranker: str

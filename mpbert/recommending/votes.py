@@ -32,10 +32,9 @@ class ContextVotes:
         num_contexts = len(self._offsets) - 1
         if not num_contexts:
             return np.zeros(self._num_papers)
-        number = min(NEIGHBOURS, num_contexts)
-        rows, scores = self._postings.best(columns, counts, num_contexts, number)
-        places, best = top_k(scores[None], number, np.array([-1]))
-        near, votes = rows[places[0]], votes_of(best[0], SHARPNESS)
-        lengths = self._offsets[near + 1] - self._offsets[near]
-        cited = self._cited[ranges(self._offsets[near], lengths)]
+        scores = self._postings.scores(columns, counts, num_contexts)
+        near, best = top_k(scores[None], min(NEIGHBOURS, num_contexts), np.array([-1]))
+        votes = votes_of(best[0], SHARPNESS)
+        lengths = self._offsets[near[0] + 1] - self._offsets[near[0]]
+        cited = self._cited[ranges(self._offsets[near[0]], lengths)]
         return np.bincount(cited, weights=votes[row_numbers(lengths)], minlength=self._num_papers)

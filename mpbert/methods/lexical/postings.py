@@ -8,7 +8,6 @@ from functools import cached_property
 import numpy as np
 
 from mpbert.foundation.errors import IndexFormatError
-from mpbert.retrieval.ranking import at_most_kth
 
 _COMMON = 4  # a word is common where one paper in so many holds it
 _MOST_BYTES = 256 << 20  # of the rows of common words, which each process keeps for itself
@@ -71,32 +70,6 @@ class Postings:
                 else:
                     scores += row * count
         return scores if common == 1 else np.multiply(scores, common, out=scores)
-
-    def best(
-        self, words: np.ndarray, counts: np.ndarray, num_papers: int, k: int
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Return (M,) rows that hold the k best, ascending, and their scores by :meth:`scores`.
-
-        Words with a row are added to the papers alone that these could bring among the best: as
-        MaxScore does, Turtle & Flood (1995).
-
-        :param counts: whole numbers, and k is ``num_papers`` at most.
-        """
-        starts, ends = self.offsets[words], self.offsets[words + 1]
-        is_common = ends - starts > self._least(num_papers)
-        scores = self.scores(words[~is_common], counts[~is_common], num_papers)
-        common = list(self.each(words[is_common], counts[is_common]))
-        rows = [self._row(*word, num_papers) for *word, _ in common]
-        if any(row is None for row in rows):
-            scores += self.scores(words[is_common], counts[is_common], num_papers)
-            return np.arange(num_papers), scores
-        most = sum(count * float(self.weights[start:end].max()) for _, start, end, count in common)
-        least = at_most_kth(scores, k) - most
-        found = np.flatnonzero(scores >= least) if least > 0 else np.arange(num_papers)
-        scores = scores[found]
-        for row, (*_, count) in zip(rows, common, strict=True):
-            scores += row[found] * count
-        return found, scores
 
     def each(self, words: np.ndarray, counts: np.ndarray) -> "zip[tuple[int, int, int, float]]":
         """Return words that a paper holds: number, start and end of their papers, count."""
