@@ -40,8 +40,8 @@ def enlarge(index: Path, times: int, output: Path) -> None:
     shutil.copytree(index, output, ignore=shutil.ignore_patterns("data.*"))
     folder = data_folder(output, 1)
     folder.mkdir()
-    counts = write_data(folder, replace(data, tables=made, lookup=lookup))
-    replace_manifest(output, {"generation": 1, **counts}, ["encoder", folder.name])
+    counts, checksums = write_data(folder, replace(data, tables=made, lookup=lookup))
+    replace_manifest(output, {"generation": 1, **counts}, ["encoder", folder.name], checksums)
 
 
 def _repeated(texts: TextColumn, times: int) -> TextColumn:
