@@ -107,6 +107,16 @@ def test_flags_out_of_range_are_refused_in_one_line(
     assert message in error
 
 
+def test_an_unknown_split_is_refused_with_the_choices(
+    rfc_binary, finetuned_encoder, tmp_path, capsys
+):
+    paths = [str(rfc_binary), str(finetuned_encoder), str(tmp_path / "v")]
+    with pytest.raises(SystemExit) as stopped:
+        main(["embed", *paths, "--splits", "dev"])
+    assert stopped.value.code == 2
+    assert "train, valid, test" in capsys.readouterr().err.replace("'", "")
+
+
 def test_wrong_inputs_are_refused_in_one_line(rfc_binary, finetuned_encoder, tmp_path, capsys):
     broken = shutil.copytree(finetuned_encoder, tmp_path / "broken")
     file = broken / "model.safetensors"
