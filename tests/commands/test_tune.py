@@ -82,7 +82,8 @@ def test_the_best_settings_on_validation_are_written_and_trials_that_ended_are_k
     assert found["rows"] == {}
     assert (row["settings"], row["trials"], row["space_size"]) == ({"k1": 2}, 2, 2)
     assert row["score"] > row["default"] > 0.1
-    assert 0 < row["cpu_hours"] == round(sum(r["cpu_seconds"] for r in _records()) / 3600, 4)
+    seconds = sum(record["cpu_seconds"] for record in _records())
+    assert seconds > 0 and row["cpu_hours"] == round(seconds / 3600, 4)
     assert [path.name for path in LOG.parent.iterdir()] == ["bm25.jsonl"]
 
     LOG.write_text(LOG.read_text().splitlines()[0] + "\n")  # killed in the second trial
@@ -321,7 +322,7 @@ def test_rows_that_are_tuned_at_once_get_the_settings_of_one_after_another(
     assert {"bm25 1", "other 1", "tfidf 1"} <= said  # lines of steps that run beside others
     assert list(alone["rows"]) == ["bm25", "other", "tfidf"]
     for row in [*alone["rows"].values(), *beside["rows"].values()]:
-        assert row.pop("cpu_hours") > 0
+        assert isinstance(row.pop("cpu_hours"), float)  # of so little, it may be 0.0000
     assert beside == alone
     with pytest.raises(ConfigError, match="--at-once 0; expected 1 or more"):
         _tune(rfc_corpus, at_once=0)

@@ -9,7 +9,7 @@ by the next command that searches it.
 import hashlib
 import logging
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,8 +18,10 @@ from mpbert.foundation.id_rows import IdRows
 from mpbert.foundation.progress import progress
 from mpbert.retrieval.dense import parts_of
 from mpbert.retrieval.stores.base import Mark, Store, StoredRows, digest_of
-from mpbert.retrieval.stores.lists import ListsStore
-from mpbert.retrieval.stores.urls import open_store
+from mpbert.retrieval.stores.urls import checked_url, open_store
+
+if TYPE_CHECKING:  # FAISS, which servers do without
+    from mpbert.retrieval.stores.lists import ListsStore
 
 logger = logging.getLogger(__name__)
 
@@ -34,7 +36,7 @@ def papers_in_store(url: str, mark: Mark, *papers: Any) -> "PapersInStore | List
     :raises DamagedError: a file of a folder is not as it was written.
     """
     store = open_store(url, mark.owner)
-    if not isinstance(store, ListsStore):
+    if checked_url(url).scheme != "lists":
         return PapersInStore(store, url, mark, *papers)
     store.hold(mark, *papers)
     return store
