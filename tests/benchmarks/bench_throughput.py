@@ -1,10 +1,10 @@
 """Answers per second of a server that 64 connections ask at once, beside the same work in a loop.
 
 Run: ``PYTHONPATH=. .venv/bin/python tests/benchmarks/bench_throughput.py [INDEX] [workers]
-[seconds]``; the default is the index that the variable INDEX names, or runs/index/rfc, and a worker
-for each core. The questions are citing sentences of the index; where it has none, the first
-sentences of abstracts. Each connection asks again as soon
-as it is answered, so that 64 are always waiting; then all together ask 200 times a second, as far
+[seconds] [rate]``; the default is the index that the variable INDEX names, or runs/index/rfc, and a
+worker for each core. The questions are citing sentences of the index; where it has none, the first
+sentences of abstracts. Each connection asks again as soon as it is answered, so that 64 are always
+waiting; then all together ask at the rate, 200 times a second by default, as far
 as the server keeps up, and the time of an answer counts from when it was due. The loop asks the
 recommender itself, in one process. Milliseconds of the processor do not depend on other work on the
 machine; rates and times of the clock do.
@@ -25,7 +25,7 @@ from contest import INDEX, print_row
 
 from mpbert.recommending.recommender import Recommender
 
-CONNECTIONS, RATE, LOOP = 64, 200, 200
+CONNECTIONS, LOOP = 64, 200
 
 
 def request(text: str, ranker: str = "both") -> bytes:
@@ -83,7 +83,9 @@ def loop_milliseconds(index: Path, texts: list[str]) -> float:
     return 1000 * (time.process_time() - start) / min(LOOP, len(texts))
 
 
-def main(path: str = INDEX, workers: int = os.cpu_count() or 1, seconds: float = 20) -> None:
+def main(
+    path: str = INDEX, workers: int = os.cpu_count() or 1, seconds: float = 20, asked: float = 200
+) -> None:
     """Print what an answer costs, and a row for each kind of load."""
     index = Path(path)
     recommender = Recommender(index)
@@ -104,7 +106,7 @@ def main(path: str = INDEX, workers: int = os.cpu_count() or 1, seconds: float =
         port = int(re.search(r":(\d+)/", process.stdout.readline())[1])
         requests = [request(text) for text in texts]
         asyncio.run(load(port, requests, 2, None))  # all processes have begun
-        for what, rate in (("one after another", None), (f"{RATE} a second", RATE)):
+        for what, rate in (("one after another", None), (f"{asked:g} a second", asked)):
             before = processor_seconds(process.pid)
             began = time.perf_counter()
             times = asyncio.run(load(port, requests, seconds, rate))
@@ -130,4 +132,4 @@ def main(path: str = INDEX, workers: int = os.cpu_count() or 1, seconds: float =
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:2], *map(int, sys.argv[2:3]), *map(float, sys.argv[3:4]))
+    main(*sys.argv[1:2], *map(int, sys.argv[2:3]), *map(float, sys.argv[3:5]))
