@@ -1,10 +1,11 @@
 """A server whose papers are proposed by lists on disk, beside one that reads all vectors.
 
-Run: ``PYTHONPATH=. .venv/bin/python tests/benchmarks/bench_stored.py [papers] [seconds] [folder]``;
-100,000 and 10 by default. Papers are 20,000 abstracts of ACL, which ``index`` reads with the token
-bag BAG of ``bench_opponents.py``, and copies as ``enlarging.py`` makes them. They stay in the
-folder, if there is one. Test contexts of ACL ask over 16 connections. Recall is of the ten papers
-that all vectors give. Milliseconds are of the processor; memory is that of the largest process.
+Run: ``PYTHONPATH=. .venv/bin/python tests/benchmarks/bench_stored.py [papers] [seconds] [folder]
+[workers]``; 100,000, 10, none and 1 by default. Papers are 20,000 abstracts of ACL, which ``index``
+reads with the token bag BAG of ``bench_opponents.py``, and copies as ``enlarging.py`` makes them.
+They stay in the folder, if there is one. Test contexts of ACL ask over 16 connections. Recall is of
+the ten papers that all vectors give. Milliseconds are of the processor; memory is that of the
+largest process.
 """
 
 import asyncio
@@ -48,9 +49,9 @@ def write_papers(path: Path, texts: Sequence[str]) -> None:
 
 
 @contextmanager
-def server(index: Path, store: str) -> Iterator[tuple[int, int]]:
+def server(index: Path, store: str, workers: str) -> Iterator[tuple[int, int]]:
     """Start one; give its process and port."""
-    words = [sys.executable, "-m", "mpbert", "serve", str(index), "--workers", "1"]
+    words = [sys.executable, "-m", "mpbert", "serve", str(index), "--workers", workers]
     words += ["--port", "0", "--max-seconds", "300", *(["--store", store] if store else [])]
     process = subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
     try:
@@ -68,9 +69,9 @@ def held_mib(pid: int) -> tuple[int, int]:
     return max((int(anon) // 1024, int(file) // 1024) for anon, file in found)
 
 
-def measured(index: Path, store: str, texts: list[str], seconds: float) -> Iterator:
+def measured(index: Path, store: str, texts: list[str], seconds: float, workers: str) -> Iterator:
     """Yield milliseconds an answer and what else is told of a server, by each ranker."""
-    with server(index, store) as (pid, port):
+    with server(index, store, workers) as (pid, port):
         for ranker in RANKERS:
             requests = [bench_throughput.request(text, ranker) for text in texts]
             asyncio.run(bench_throughput.load(port, requests, 2, None))  # all processes have begun
@@ -83,7 +84,9 @@ def measured(index: Path, store: str, texts: list[str], seconds: float) -> Itera
             yield computed, told, "{:,} held + {:,} mapped".format(*held_mib(pid))
 
 
-def main(papers: str = "100000", seconds: str = "10", folder: str | None = None) -> None:
+def main(
+    papers: str = "100000", seconds: str = "10", folder: str | None = None, workers: str = "1"
+) -> None:
     """Print a row for each ranker."""
     data = abstracts(num_queries=QUESTIONS)
     with tempfile.TemporaryDirectory() as made:
@@ -98,10 +101,12 @@ def main(papers: str = "100000", seconds: str = "10", folder: str | None = None)
         print(f"lists open after {time.process_time() - start:.0f} s of the processor", flush=True)
         recalls = [recall(each, data.queries, ranker) for ranker in RANKERS]
         del each
-        both = (measured(index, url, data.queries, float(seconds)) for url in (store, ""))
+        asked = data.queries, float(seconds), workers
+        both = (measured(index, url, *asked) for url in (store, ""))
         ours, theirs = map(list, both)
     for ranker, found, own, other in zip(RANKERS, recalls, ours, theirs, strict=True):
         what = f"serve --store lists, {int(papers):,} papers, 16 connections, {ranker}"
+        what += f", processes: {workers}"
         print_row(
             f"{what}, recall {found:.4f}",
             *("serve without a store", "recall >= 0.98", other[0] / own[0]),
