@@ -5,7 +5,7 @@ we hold, and what it knows of them is put there by :mod:`mpbert.retrieval.stores
 """
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -41,6 +41,21 @@ class StoredRows:
     vectors: np.ndarray
     years: Sequence[int]
     digests: Sequence[int]
+
+
+@dataclass(frozen=True)
+class HeldPapers:
+    """Papers of a corpus or an index whose vectors a store is to hold.
+
+    :param ids: N ids; ``years`` (N,), 0 where a paper has none.
+    :param rows: (M,) rows of the papers that have a vector.
+    :param unit: from rows to their (M, D) float32 vectors, no longer than 1.
+    """
+
+    ids: Sequence[str]
+    years: np.ndarray
+    rows: np.ndarray
+    unit: Callable[[np.ndarray], np.ndarray]
 
 
 class Store(Protocol):

@@ -7,7 +7,7 @@ further up than its row.
 """
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ from mpbert.foundation.claims import one_at_a_time, replace_file
 from mpbert.foundation.errors import DamagedError
 from mpbert.foundation.progress import progress
 from mpbert.retrieval.proposals import parts_of
-from mpbert.retrieval.stores.base import Mark, digest_of, unavailable
+from mpbert.retrieval.stores.base import HeldPapers, Mark, digest_of, unavailable
 from mpbert.retrieval.stores.inverted import Blocks, InvertedLists
 
 _YEAR = 32  # bits of a key below the year
@@ -46,19 +46,13 @@ class ListsStore:
             noted = self._noted()
         return Mark(noted["owner"], noted["state"]) if noted else None
 
-    def hold(
-        self,
-        mark: Mark,
-        ids: Sequence[str],
-        years: np.ndarray,
-        rows: np.ndarray,
-        unit: Callable[[np.ndarray], np.ndarray],
-    ) -> None:
+    def hold(self, mark: Mark, papers: HeldPapers) -> None:
         """Map the lists of papers; those of another state are changed first, one after another.
 
-        Parameters are those of ``PapersInStore``, errors those of :meth:`mark`.
+        Errors are those of :meth:`mark`.
         """
-        self._years, self._known = years, np.sort(years[rows])
+        ids, rows, unit = papers.ids, papers.rows, papers.unit
+        self._years, self._known = papers.years, np.sort(papers.years[rows])
         with self._alone():
             noted = self._noted()
             if noted.get("state") != mark.state:

@@ -8,7 +8,6 @@ by the next command that searches it.
 
 import hashlib
 import logging
-from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,7 +16,7 @@ from mpbert.foundation.errors import ConfigError
 from mpbert.foundation.id_rows import IdRows
 from mpbert.foundation.progress import progress
 from mpbert.retrieval.dense import parts_of
-from mpbert.retrieval.stores.base import Mark, Store, StoredRows, digest_of
+from mpbert.retrieval.stores.base import HeldPapers, Mark, Store, StoredRows, digest_of
 from mpbert.retrieval.stores.urls import checked_url, open_store
 
 if TYPE_CHECKING:  # FAISS, which servers do without
@@ -31,14 +30,15 @@ _RESULTS = 1 << 16  # ids that a server is asked for at once
 
 
 def papers_in_store(url: str, mark: Mark, *papers: Any) -> "PapersInStore | ListsStore":
-    """Return the papers in a store of any kind, brought up to date; parameters and errors as there.
+    """Return the papers in a store of any kind, brought up to date; errors as there.
 
+    :param papers: what :class:`~mpbert.retrieval.stores.base.HeldPapers` has, in this order.
     :raises DamagedError: a file of a folder is not as it was written.
     """
     store = open_store(url, mark.owner)
     if checked_url(url).scheme != "lists":
-        return PapersInStore(store, url, mark, *papers)
-    store.hold(mark, *papers)
+        return PapersInStore(store, url, mark, HeldPapers(*papers))
+    store.hold(mark, HeldPapers(*papers))
     return store
 
 
@@ -46,24 +46,13 @@ class PapersInStore:
     """Papers of a corpus or an index that a server proposes.
 
     :param url: of the ``store``; ``mark`` what its collection has to hold.
-    :param ids: N ids; ``years`` (N,), 0 where a paper has none.
-    :param rows: (M,) rows of the papers that have a vector.
-    :param unit: from rows to their (M, D) float32 vectors, no longer than 1.
     :raises StoreUnavailableError: the store does not answer.
     :raises ConfigError: the collection holds papers of another owner.
     """
 
-    def __init__(
-        self,
-        store: Store,
-        url: str,
-        mark: Mark,
-        ids: Sequence[str],
-        years: np.ndarray,
-        rows: np.ndarray,
-        unit: Callable[[np.ndarray], np.ndarray],
-    ) -> None:
-        self._store, self._ids, self._years, self._unit = store, IdRows(ids), years, unit
+    def __init__(self, store: Store, url: str, mark: Mark, papers: HeldPapers) -> None:
+        self._store, self._ids, rows = store, IdRows(papers.ids), papers.rows
+        self._years, self._unit = papers.years, papers.unit
         found = self._store.mark()
         if found is not None and found.owner != mark.owner:
             raise ConfigError(
@@ -71,7 +60,7 @@ class PapersInStore:
                 f"expected those of this one, name another collection or none"
             )
         if found is None:
-            self._store.create(mark.owner, unit(rows[:1]).shape[1])
+            self._store.create(mark.owner, papers.unit(rows[:1]).shape[1])
         if found is None or found.state != mark.state:
             self._bring_up(rows, mark.state)
 
