@@ -29,7 +29,7 @@ from opponents import abstracts
 
 from mpbert.recommending.recommender import Recommender
 
-PAPERS, QUESTIONS, RANKERS = 20_000, 100, ("dense", "both")
+PAPERS, QUESTIONS, RANKERS = 20_000, 500, ("dense", "both")
 bench_throughput.CONNECTIONS = 16
 
 

@@ -1,9 +1,10 @@
 """Papers in inverted lists in a file that stays mapped: IVF of FAISS, 8 bits a dimension.
 
 A question reads the lists whose centres are nearest to it. How many is measured when they are
-learnt: with so many, a sample of the papers finds 0.99 of the hundred nearest others. Questions are
-less like papers than these are like each other, and find 0.98 of their ten nearest then. Where a
-year leaves out papers, so many more lists are read that as many papers remain.
+learnt: twice as many as with which a sample of the papers finds 0.99 of the hundred nearest others,
+since questions are less like papers than these are like each other. Questions then find 0.98 of
+their ten nearest. Where a year leaves out papers, so many more lists are read that as many papers
+remain.
 """
 
 import hashlib
@@ -25,6 +26,7 @@ Blocks = Iterator[tuple[np.ndarray, np.ndarray]]  # (B,) keys and (B, D) float32
 _SEED, _ROUNDS = 1, 10  # of k-means
 _PER_LIST = 32  # papers a list is learnt from
 _SAMPLE, _NEAREST, _RECALL = 256, 100, 0.99  # papers asked with, and what they find of the nearest
+_FARTHER = 2  # times as many lists for a question as for a paper
 _GROWN = 1.4  # lists become so many times as many where there are twice the papers
 _LEAST = -(1 << 62)  # below all keys
 
@@ -131,7 +133,8 @@ class InvertedLists:
         asked = self._index.quantizer.search(sample, self._index.nlist)[1]
         ranks = np.argsort(asked, axis=1)  # of each list, for each of the sample
         needed = np.take_along_axis(ranks, lists[places], axis=1)[near != -1]
-        return 1 + int(np.quantile(needed, _RECALL, method="higher")) if needed.size else 1
+        most = np.quantile(needed, _RECALL, method="higher") if needed.size else 0
+        return min(_FARTHER * (1 + int(most)), self._index.nlist)
 
     def _keys(self, number: int) -> np.ndarray:
         """Return (B,) keys of a list, where they lie."""
