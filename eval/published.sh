@@ -4,7 +4,7 @@
 #   reads:  FOLDER/papers.json, contexts.json and the splits train.json, val.json, test.json; eval/rows
 #   writes: runs/published and runs/known/published, where eval/all.sh writes runs; prints Recall@10, Recall@100 and MRR of
 #           each row, and again where papers are read with the contexts of val.json, too
-#   SPLIT:  given (the default): by the files; random: of citing papers, of any year, whose citations are all known in the end
+#   SPLIT:  flags of build-corpus in the place of --split given, such as "--split random --test-share 0.05" (transductive)
 #   cost:   see docs/results/published.md; a killed one goes on with what is missing
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -13,7 +13,8 @@ folder=${1:?"FOLDER is missing; see the usage line in $0"} name=${2:?"NAME is mi
 rows=("${@:3}")
 ((${#rows[@]})) || rows=(bm25_abstract bm25_fields token_bag_matches index_token_bag)
 root=runs/published corpus=runs/published/corpus/$name
-"$python" -m mpbert build-corpus "$folder" "$corpus" --reader contexts --split "${SPLIT:-given}"
+# shellcheck disable=SC2086 # flags are words
+"$python" -m mpbert build-corpus "$folder" "$corpus" --reader contexts ${SPLIT:---split given}
 "$python" -m mpbert make-rows "$corpus" eval/rows "$root" --pool all --only "${rows[@]}"
 measures="--each-citation --measures Recall@10 Recall@100 MRR"
 for row in "${rows[@]}"; do
