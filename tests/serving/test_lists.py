@@ -16,6 +16,7 @@ from mpbert.retrieval.stores.base import Mark
 from mpbert.retrieval.stores.index import StoreIndex
 from mpbert.retrieval.stores.papers import papers_in_store
 from mpbert.retrieval.stores.urls import open_store
+from mpbert.vectors.normal import normalized
 from tests.serving.test_stores import ASKED, random_papers
 
 OWNER = "a" * 64
@@ -184,3 +185,17 @@ def test_papers_that_are_added_and_removed_are_so_there(planted_index, mail, tmp
         expected, found = ([one.paper_id for one in r.recommend(**asked)] for r in (here, there))
         assert found == expected
         assert ("mail" in found) == (words[:1] == ["add"])
+
+
+def test_questions_that_lie_far_from_papers_find_their_nearest():
+    rng, size = np.random.default_rng(1), 32
+    centres = rng.standard_normal((400, size))[rng.integers(400, size=20_000)]
+    near = normalized(centres.astype(np.float32)) + 0.05 * rng.standard_normal(centres.shape)
+    papers = normalized(near.astype(np.float32))
+    far = papers[:200] + 0.7 * rng.standard_normal((200, size))
+    questions, keys = normalized(far.astype(np.float32)), np.arange(len(papers))
+    lists = inverted.InvertedLists.learn(lambda: iter([(keys, papers)]), len(papers))
+    found = lists.search(questions, 60, None, 1.0)
+    best = np.argsort(-(questions @ papers.T), axis=1)[:, :10]
+    shares = [np.isin(own, rows).mean() for own, rows in zip(best, found, strict=True)]
+    assert np.mean(shares) > 0.987
