@@ -2,8 +2,8 @@
 # Measure on the files of DualLCR and HAtten, as published: each citation is a query, all papers are candidates.
 #   usage:  eval/published.sh FOLDER NAME [ROW...]     e.g. eval/published.sh acl_200 acl-200
 #   reads:  FOLDER/papers.json, contexts.json and the splits train.json, val.json, test.json; eval/rows
-#   writes: runs/published and runs/known/published, where eval/all.sh writes runs; prints Recall@10, Recall@100 and MRR of
-#           each row, and again where papers are read with the contexts of val.json, too
+#   writes: runs/published, runs/known/published and runs/later/published, where eval/all.sh writes runs; prints Recall@10,
+#           Recall@100 and MRR of each row, again where papers are read with the contexts of val.json, and where these train, too
 #   SPLIT:  flags of build-corpus in the place of --split given, such as "--split random --test-share 0.05" (transductive)
 #   cost:   see docs/results/published.md; a killed one goes on with what is missing
 set -euo pipefail
@@ -23,4 +23,7 @@ for row in "${rows[@]}"; do
   "$python" -m mpbert evaluate "$corpus/qrels.test.all.txt" "$root/trec/$name/$row/test.run" $measures
 done
 echo "with the contexts of val.json:"
-RUNS=$root QRELS=qrels.test.all.txt MEASURES=$measures eval/known.sh "$name" "${rows[@]}"
+export RUNS=$root QRELS=qrels.test.all.txt MEASURES=$measures
+eval/known.sh "$name" "${rows[@]}"
+echo "trained with them, too:"
+TRAIN=yes eval/known.sh "$name" "${rows[@]}"

@@ -319,8 +319,12 @@ def test_the_papers_configuration_has_the_papers_numbers():
     assert (noise.positive_power, noise.negative_power) == (0.75, 0.75)
 
 
-def test_rows_are_asked_again_with_what_was_known(called, tmp_path):
+@pytest.fixture
+def made_rows(tmp_path):
+    """Options of a row of words, a trained row and its index, as their outputs hold them."""
     given = {
+        "encoders/mine/bag": "data: runs/binarized/mine\nconfiguration: bag.yaml\n"
+        "training: runs/finetuned/mine/bag\nsettings:\n- seed=1\n",
         "trec/mine/words": "lexical: bm25\nvectors: null\nsplits:\n- valid\n- test\n",
         "trec/mine/bag": "vectors: runs/vectors/mine/bag\ntop: 50\n",
         "vectors/mine/bag": "data: runs/binarized/mine\nencoder: runs/encoders/mine/bag\n",
@@ -330,6 +334,9 @@ def test_rows_are_asked_again_with_what_was_known(called, tmp_path):
     for place, config in given.items():
         (tmp_path / "runs" / place).mkdir(parents=True)
         (tmp_path / "runs" / place / "config.yaml").write_text(f"output: x\n{config}")
+
+
+def test_rows_are_asked_again_with_what_was_known(called, made_rows, tmp_path):
     code, calls = called("eval/known.sh", "mine", "words", "bag", "index")
     assert code == 0
     new = "runs/known"
@@ -355,3 +362,28 @@ def test_rows_are_asked_again_with_what_was_known(called, tmp_path):
     assert words == "lexical: bm25\nsplits:\n- valid\n- test\n"
     measured = f"{new}/trec/mine/words/test.run --measures Recall@10 MAP@10"
     assert calls[1] == f"evaluate runs/corpus/mine/qrels.test.txt {measured}"
+
+
+def test_encoders_learn_again_with_what_was_known(called, made_rows, tmp_path, monkeypatch):
+    monkeypatch.setenv("TRAIN", "yes")
+    code, calls = called("eval/known.sh", "mine", "bag", "index")
+    assert code == 0
+    new, encoder = "runs/later", "runs/later/encoders/mine/bag"
+    trained = [
+        f"finetune runs/binarized/mine bag.yaml {encoder} --config {encoder}.yaml "
+        f"--known train valid",
+        f"embed runs/binarized/mine {encoder} {new}/vectors/mine/bag "
+        f"--config {new}/vectors/mine/bag.yaml --known train valid --splits test",
+    ]
+    assert [call for call in calls if not call.startswith("evaluate")] == [
+        *trained,
+        f"retrieve runs/corpus/mine {new}/trec/mine/bag --config {new}/trec/mine/bag.yaml "
+        f"--vectors {new}/vectors/mine/bag --splits test",
+        *trained,
+        f"build-index runs/corpus/mine runs/encoders/mine/bag runs/vectors/mine/bag "
+        f"{new}/indexes/mine/index --config {new}/indexes/mine/index.yaml "
+        f"--known train valid --known-vectors {new}/vectors/mine/bag --known-encoder {encoder}",
+        f"answer runs/corpus/mine {new}/indexes/mine/index {new}/trec/mine/index "
+        f"--config {new}/trec/mine/index.yaml --splits test",
+    ]
+    assert (tmp_path / f"{encoder}.yaml").read_text() == "settings:\n- seed=1\n"
