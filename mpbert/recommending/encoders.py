@@ -9,7 +9,7 @@ import json
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -32,77 +32,48 @@ _BLOCK = 256  # papers embedded between two steps of the progress bar
 _CITING_WEIGHT = 3  # the citing sentence beside its neighbours, as of the words
 
 
-class IndexEncoder(Protocol):
-    """Makes the vectors of an index, and with exact matches the weights of tokens."""
+class IndexEncoder:
+    """Makes the vectors of an index, and with exact matches the weights of tokens.
 
-    @property
-    def dim(self) -> int:
-        """Dimensions D of a vector; 0: there are no vectors."""
+    This one is of an index by words: its vectors have no dimension, its weights no token.
 
-    @property
-    def num_matched(self) -> int:
-        """Number of tokens V whose exact matches count; 0: they do not."""
+    :ivar dim: dimensions D of a vector; 0: there are no vectors.
+    :ivar num_matched: tokens V whose exact matches count; 0: they do not.
+    """
+
+    dim = num_matched = 0
 
     def embed_manuscript(self, sentences: Sequence[str], place: int) -> np.ndarray:
         """Return the (D,) vector of length 1 of a manuscript around one sentence."""
+        return np.zeros(0, dtype=np.float32)
 
     def embed_manuscripts(self, asked: "Places") -> np.ndarray:
         """Return (B, D) vectors, each to the digit that of :meth:`embed_manuscript`."""
+        return np.stack([self.embed_manuscript(*one) for one in asked])
 
     def read_ahead(self, manuscripts: "Places") -> None:
         """Read what :meth:`embed_manuscript` will need for these, if that is faster together."""
 
     def embed_papers(self, papers: Sequence[PaperTexts]) -> np.ndarray:
         """Return (K, D) vectors of length 1; that of a paper does not depend on other papers."""
+        return np.zeros((len(papers), 0), dtype=np.float32)
 
     def weigh_manuscript(self, sentences: Sequence[str], place: int) -> TokenWeights:
         """Return (1, V) weights of the tokens of a manuscript around one sentence."""
+        return _no_weights()
 
     def weigh_manuscripts(self, asked: "Places") -> list[TokenWeights]:
         """Return the weights of several, each to the digit those of :meth:`weigh_manuscript`."""
+        return [self.weigh_manuscript(*one) for one in asked]
 
     def weigh_paper(
         self, paper_id: str, sentences: Sequence[str], num_abstract: int
     ) -> TokenWeights:
         """Return (1, V) weights of the tokens of a paper."""
-
-
-class NoEncoder:
-    """The encoder of an index by words: its vectors have no dimension."""
-
-    dim = num_matched = 0
-
-    def embed_manuscript(self, sentences: Sequence[str], place: int) -> np.ndarray:
-        """Return a vector of no dimension."""
-        return np.zeros(0, dtype=np.float32)
-
-    def embed_manuscripts(self, asked: "Places") -> np.ndarray:
-        """Return the (B, D) vectors of :meth:`embed_manuscript`."""
-        return np.stack([self.embed_manuscript(*one) for one in asked])
-
-    def read_ahead(self, manuscripts: "Places") -> None:
-        """Do nothing."""
-
-    def embed_papers(self, papers: Sequence[PaperTexts]) -> np.ndarray:
-        """Return (K, 0) vectors."""
-        return np.zeros((len(papers), 0), dtype=np.float32)
-
-    def weigh_manuscript(self, sentences: Sequence[str], place: int) -> TokenWeights:
-        """Return (1, 0) weights."""
-        return _no_weights()
-
-    def weigh_manuscripts(self, asked: "Places") -> list[TokenWeights]:
-        """Return (1, 0) weights of each."""
-        return [_no_weights() for _ in asked]
-
-    def weigh_paper(
-        self, paper_id: str, sentences: Sequence[str], num_abstract: int
-    ) -> TokenWeights:
-        """Return (1, 0) weights."""
         return _no_weights()
 
 
-class SentenceMeans(NoEncoder):
+class SentenceMeans(IndexEncoder):
     """Means of the vectors of sentences by an encoder that others have trained.
 
     Of a paper its title and abstract are read, or where they are short its first ten sentences; of
@@ -157,7 +128,7 @@ def encoder_of_index(path: Path, data: IndexData) -> IndexEncoder:
     """
     dim = data.tables.vectors.shape[1]
     if not dim and not (path / ENCODER).exists():
-        return NoEncoder()
+        return IndexEncoder()
     from mpbert.model.description import SENTENCE_ENCODER
     from mpbert.recommending.reading import EncoderReader
 
@@ -180,7 +151,7 @@ def encoder_in(folder: Path | None, readings: int, seed: int) -> IndexEncoder:
     :raises EncoderError: the folder holds no encoder, or a damaged one.
     """
     if folder is None:
-        return NoEncoder()
+        return IndexEncoder()
     if not is_two_tower(folder):
         return SentenceMeans(folder)
     from mpbert.model.description import read_description

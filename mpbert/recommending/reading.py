@@ -14,6 +14,7 @@ from mpbert.model.reading import Reading
 from mpbert.model.sampling import ABSTRACT, BODY, SampledSentences
 from mpbert.model.text_encoder import open_text_encoder
 from mpbert.recommending.directory import ENCODER, IndexData
+from mpbert.recommending.encoders import IndexEncoder
 from mpbert.vectors.matches import TokenWeights
 from mpbert.vectors.normal import normalized
 
@@ -21,7 +22,7 @@ Places = Sequence[tuple[Sequence[str], int]]
 """Of each manuscript its sentences, and which of them is asked about."""
 
 
-class EncoderReader:
+class EncoderReader(IndexEncoder):
     """Both towers of an encoder, reading as they were trained to read.
 
     :param path: encoder directory.
@@ -43,7 +44,8 @@ class EncoderReader:
         self._encoder = open_text_encoder(path, description)
         self._reading = Reading(description.reading, seed)
         self._nearest = self._reading.nearest()
-        self._numbers, self._dim = range(readings), dim
+        self._numbers, self.dim = range(readings), dim
+        self.num_matched = self._encoder.num_matched
 
     @classmethod
     def of_index(cls, path: Path, data: IndexData) -> "EncoderReader":
@@ -63,16 +65,6 @@ class EncoderReader:
             )
         return reader
 
-    @property
-    def num_matched(self) -> int:
-        """Number of tokens V whose exact matches count; 0: they do not."""
-        return self._encoder.num_matched
-
-    @property
-    def dim(self) -> int:
-        """Dimensions D of a vector."""
-        return self._dim
-
     def embed_manuscript(self, sentences: Sequence[str], place: int) -> np.ndarray:
         """Return the (D,) vector of length 1 of a manuscript around one sentence."""
         return self._embed_manuscripts([(sentences, place)])[0]
@@ -81,7 +73,7 @@ class EncoderReader:
         """Return (B, D) vectors, each to the digit that of :meth:`embed_manuscript`."""
         if self._encoder.reads_apart:
             return self._embed_manuscripts(asked)
-        return np.stack([self.embed_manuscript(*one) for one in asked])
+        return super().embed_manuscripts(asked)
 
     def _embed_manuscripts(self, asked: Places) -> np.ndarray:
         texts, read = self._read(self._reading, asked, self._numbers)
@@ -148,7 +140,7 @@ class EncoderReader:
         if self._encoder.reads_apart:
             together = self._weigh_manuscripts(asked)
             return [together.row(number) for number in range(len(asked))]
-        return [self.weigh_manuscript(*one) for one in asked]
+        return super().weigh_manuscripts(asked)
 
     def _weigh_manuscripts(self, asked: Places) -> TokenWeights:
         texts, read = self._read(self._nearest, asked, [0])
@@ -195,4 +187,4 @@ class EncoderReader:
                 f"a lower learning rate, and build the index again"
             )
         means = vectors.reshape(-1, len(self._numbers), vectors.shape[1]).mean(axis=1)
-        return normalized(means[:, : self._dim])
+        return normalized(means[:, : self.dim])

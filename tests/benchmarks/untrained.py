@@ -28,7 +28,7 @@ from mpbert.recommending.answering import AnsweringIndex
 from mpbert.recommending.column_making import empty_table, table_of
 from mpbert.recommending.contexts import manuscripts_of
 from mpbert.recommending.directory import data_of
-from mpbert.recommending.encoders import IndexEncoder, NoEncoder, SentenceMeans, is_two_tower
+from mpbert.recommending.encoders import IndexEncoder, SentenceMeans, is_two_tower
 from mpbert.recommending.library import read_library
 from mpbert.recommending.library_tables import library_tables
 from mpbert.recommending.manuscripts.files import read_manuscript_file
@@ -62,7 +62,7 @@ def measure(index: AnsweringIndex, questions: list[Question]) -> tuple[np.ndarra
 def tell(name: str, tables: IndexTables, encoder: IndexEncoder, questions: list[Question]) -> None:
     """Print how a library ranks by words, how with the encoder beside them, and the difference."""
     nothing = replace(tables, vectors=np.zeros((len(tables.vectors), 0), dtype=np.float32))
-    words, fast = measure(index_of(nothing, NoEncoder()), questions)
+    words, fast = measure(index_of(nothing, IndexEncoder()), questions)
     both, slow = measure(index_of(tables, encoder), questions)
     gain = 100 * (both - words)[:, 0]
     shown = [f"{100 * of[0]:.1f} / {100 * of[1]:.1f}" for of in (words.mean(0), both.mean(0))]

@@ -21,7 +21,7 @@ from mpbert.recommending import (
     word_changes,
 )
 from mpbert.recommending.directory import data_of, write_data
-from mpbert.recommending.encoders import NoEncoder
+from mpbert.recommending.encoders import IndexEncoder
 from mpbert.recommending.library import read_library
 from mpbert.recommending.paper_blocks import BlocksBy
 from mpbert.vectors.matches import TokenWeights
@@ -41,7 +41,7 @@ def in_blocks(monkeypatch):
         monkeypatch.setattr(module, name, size)
 
 
-class Letters(NoEncoder):
+class Letters(IndexEncoder):
     """An encoder whose vectors and weights tell of the text."""
 
     dim, num_matched = 2, 26
@@ -87,7 +87,7 @@ def index_of(library, folder, encoder, engine=None):
     return {file.name: file.read_bytes() for file in sorted(folder.iterdir())}, counts, tables
 
 
-@pytest.mark.parametrize("encoder", [NoEncoder(), Letters()])
+@pytest.mark.parametrize("encoder", [IndexEncoder(), Letters()])
 def test_blocks_change_no_byte(library, tmp_path, monkeypatch, encoder):
     expected, counts, tables = index_of(library, tmp_path / "one", encoder)
     for (module, name), size in BLOCKS.items():
@@ -109,7 +109,7 @@ def test_an_id_that_two_papers_have_is_told(library):
     library.write_text(f"{library.read_text()}{twice}\n")
     papers = read_library(library, "jsonl", OwnProcesses(), Counter())
     with pytest.raises(CorpusError, match=f"paper id '{json.loads(first)['paper_id']}' occurs"):
-        library_tables.library_tables(papers, BlocksBy(NoEncoder()), Counter())
+        library_tables.library_tables(papers, BlocksBy(IndexEncoder()), Counter())
 
 
 def files_of(index):

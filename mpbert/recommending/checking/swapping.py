@@ -19,7 +19,7 @@ from mpbert.recommending.checking.standing import standing
 from mpbert.recommending.column_making import empty_table
 from mpbert.recommending.contexts import questions_of
 from mpbert.recommending.directory import data_of
-from mpbert.recommending.encoders import NoEncoder
+from mpbert.recommending.encoders import IndexEncoder
 from mpbert.recommending.store_tables import papers_of
 from mpbert.recommending.tables import CONTEXTS, IndexTables
 
@@ -102,4 +102,4 @@ def thin_index(store: CorpusStore, has_abstracts: bool) -> AnsweringIndex:
         papers = papers.with_columns({"abstract": papers["title"]})
     vectors = np.zeros((papers.num_rows, 0), dtype=np.float32)
     tables = IndexTables(papers, empty_table(CONTEXTS), vectors)
-    return AnsweringIndex(data_of(tables, 1, 1, fuses=False), NoEncoder())
+    return AnsweringIndex(data_of(tables, 1, 1, fuses=False), IndexEncoder())

@@ -10,7 +10,7 @@ from mpbert.corpus.store import CorpusStore
 from mpbert.recommending.answering import AnsweringIndex
 from mpbert.recommending.column_making import empty_table, table_of
 from mpbert.recommending.directory import data_of
-from mpbert.recommending.encoders import NoEncoder
+from mpbert.recommending.encoders import IndexEncoder
 from mpbert.recommending.store_tables import bodies_of, contexts_of, papers_of
 from mpbert.recommending.tables import BODIES, CONTEXTS, IndexTables
 
@@ -27,5 +27,5 @@ def libraries_of(store: CorpusStore) -> dict[str, AnsweringIndex]:
     found = {}
     for name, (contexts, bodies) in parts.items():
         tables = IndexTables(papers, contexts, nothing, None, bodies)
-        found[name] = AnsweringIndex(data_of(tables, 1, 1, fuses=False), NoEncoder())
+        found[name] = AnsweringIndex(data_of(tables, 1, 1, fuses=False), IndexEncoder())
     return found

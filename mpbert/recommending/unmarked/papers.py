@@ -11,7 +11,7 @@ from mpbert.foundation.progress import progress
 from mpbert.foundation.seeding import named_rng
 from mpbert.recommending.answering import AnsweringIndex
 from mpbert.recommending.directory import data_of
-from mpbert.recommending.encoders import NoEncoder
+from mpbert.recommending.encoders import IndexEncoder
 from mpbert.recommending.library_tables import library_tables
 from mpbert.recommending.paper_blocks import BlocksBy
 from mpbert.recommending.read_papers import ReadPapers
@@ -32,7 +32,7 @@ class LearningPapers:
 
     def index(self) -> AnsweringIndex:
         """Return an index of the older papers by words."""
-        encoder = NoEncoder()
+        encoder = IndexEncoder()
         made = library_tables(ReadPapers.of(self.older), BlocksBy(encoder), Counter())
         return AnsweringIndex(data_of(made[0], 1, 1, fuses=False, words=made[1]), encoder)
 
