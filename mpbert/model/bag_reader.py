@@ -157,11 +157,13 @@ class BagMatches:
 
 
 class BagReader:
-    """Both towers and the exact matches of a bag; its interface is ``text_encoder.TextEncoder``.
+    """Both towers and the exact matches of a bag; ``level_reader.LevelReader`` has this interface.
 
+    Of each method: ``texts`` are sentences, and ``sampled`` what is read of them, by their places.
     Weights of a part are read from the file when they are first asked for.
 
     :param path: encoder directory, ``description`` what it says.
+    :ivar reads_apart: whether no digit of a vector depends on what is read with its text.
     :raises EncoderError: weights or tokenizer are missing or damaged.
     """
 

@@ -16,7 +16,7 @@ _BATCH_TOKENS = 16384  # of a batch: bounds memory, does not change the vectors
 
 
 class LevelReader:
-    """Both towers of an encoder, see :class:`mpbert.model.text_encoder.TextEncoder`.
+    """Both towers of an encoder, see :class:`mpbert.model.bag_reader.BagReader`.
 
     :param path: encoder directory, ``description`` what it says.
     :raises EncoderError: it is damaged.
