@@ -7,7 +7,7 @@ holds no citation; attributes, tags and fences of a page go, and notes and capti
 import re
 from collections.abc import Iterator
 
-from mpbert.recommending.manuscripts.marks import MARK
+from mpbert.recommending.manuscripts.marks import MARK, outermost
 
 # what holds no citation, the first that begins counts
 _LITERAL = re.compile(
@@ -79,11 +79,7 @@ def literal_spans(text: str) -> list[tuple[int, int]]:
     if labels:  # [cite] is a link where it is defined
         links = (m for m in _LINK.finditer(text) if (m[2] or m[1]).casefold() in labels)
         spans += [match.span() for match in links]
-    found: list[tuple[int, int]] = []
-    for start, end in sorted(spans):
-        if not found or start >= found[-1][1]:
-            found.append((start, end))
-    return found
+    return outermost(spans)
 
 
 def _literal_in(match: re.Match[str]) -> Iterator[tuple[int, int]]:

@@ -186,15 +186,22 @@ def mark_places(
     marks: Marks,
     in_text_keys: bool = False,
     site: Callable[[int, int], Site | None] = lambda start, end: None,
-    literal: Sequence[tuple[int, int]] = (),
 ) -> str:
     """Return the text with one private character for each place.
 
     :param site: from [start, end) of a place in the text to where it stands in a file.
-    :param literal: [start, end) of parts, in order, that hold no citation, as code does.
     """
-    found = find_places(masked(text, literal), in_text_keys)
+    found = find_places(text, in_text_keys)
     return mark_found(text, marks, ((one, site(one.start, one.end)) for one in found))
+
+
+def outermost(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return [start, end) in order, without those that begin within another."""
+    found: list[tuple[int, int]] = []
+    for start, end in sorted(spans):
+        if not found or start >= found[-1][1]:
+            found.append((start, end))
+    return found
 
 
 def masked(text: str, literal: Sequence[tuple[int, int]]) -> str:

@@ -16,6 +16,7 @@ from mpbert.recommending.manuscripts.marks import (
     find_places,
     mark_found,
     masked,
+    outermost,
     plain_characters,
 )
 from mpbert.recommending.manuscripts.rst_lines import RstLines
@@ -62,15 +63,6 @@ def named_bibliographies(text: str, path: Path) -> tuple[str, ...]:
     return tuple(RstLines(plain_characters(text)).files) or _configured(path)
 
 
-def _apart(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return spans in order, without those that begin within another."""
-    found: list[tuple[int, int]] = []
-    for start, end in sorted(spans):
-        if not found or start >= found[-1][1]:
-            found.append((start, end))
-    return found
-
-
 def _configured(path: Path) -> tuple[str, ...]:
     """Return the files that Sphinx's ``conf.py`` names, from the folder of the manuscript."""
     for folder in list(path.absolute().parents)[:4]:
@@ -86,7 +78,7 @@ def citations_in(source: SourceText) -> list[tuple[Found, Site | None]]:
     """Return the citations of a file, and where each stands."""
     text = plain_characters(source.text)
     literal = [*RstLines(text).dropped, *(match.span() for match in _LITERAL.finditer(text))]
-    text = masked(text, _apart(literal))
+    text = masked(text, outermost(literal))
     found: list[tuple[Found, Site | None]] = []
     for match in ROLE.finditer(text):
         keyed = _BRACES.sub(lambda said: " " * len(said[0]), match[2])  # {see}key{p. 3}
