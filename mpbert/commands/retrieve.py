@@ -7,6 +7,7 @@ candidate for its own queries: it is known, and never relevant.
 """
 
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Optional
 
@@ -35,7 +36,8 @@ if TYPE_CHECKING:  # what --help need not wait for
 
     from mpbert.corpus.queries import Queries
     from mpbert.corpus.store import CorpusStore
-    from mpbert.retrieval.cited import Search
+    from mpbert.methods.lexical.search import DiskSearch, LexicalSearch
+    from mpbert.retrieval.vector_search import VectorSearch
 
 BLOCK = 4096  # queries of a part
 
@@ -184,23 +186,23 @@ class _Ranking(Job):
 
     def open(self) -> Maker:
         from mpbert.corpus.store import CorpusStore
-        from mpbert.retrieval.cited import search_first, search_with_cited
+        from mpbert.retrieval.cited import search_with_cited
 
         config = replace(self.config, corpus=self.corpus, vectors=self.vectors)
         store = CorpusStore(config.corpus, config.known)
         index = _index_of(store, config)
-        search = search_with_cited if config.add_cited else search_first
+        search = partial(search_with_cited, index.search) if config.add_cited else index.search
 
         def make(item: "tuple[str, np.ndarray]") -> Arrays:
             split, places = item
             queries = _queries(store, config, split).take(places)
-            rows, scores = search(index, queries, split, config.top)
+            rows, scores = search(queries, split, config.top)
             return {"rows": rows, "scores": scores}
 
         return make
 
 
-def _index_of(store: "CorpusStore", config: Config) -> "Search":
+def _index_of(store: "CorpusStore", config: Config) -> "DiskSearch | LexicalSearch | VectorSearch":
     if config.lexical:
         from mpbert.methods.lexical.search import DiskSearch, LexicalSearch
 

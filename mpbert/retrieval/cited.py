@@ -1,8 +1,7 @@
 """Lists to learn from: the first papers of each query, and the cited ones that these lack."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Protocol
 
 import numpy as np
 
@@ -15,38 +14,28 @@ from mpbert.foundation.ragged import offsets_of, row_numbers
 _BLOCK = 256  # queries at once: all papers of the corpus are ranked for them
 
 
-class Search(Protocol):
-    """Rankings of the papers of a corpus."""
-
-    def search(self, queries: Queries, split: str, k: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return (Q, K) rows, -1 beyond the end of a list, and (Q, K) scores, -inf there."""
-
-
-def search_first(
-    index: Search, queries: Queries, split: str, k: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return the first k papers of each query."""
-    return index.search(queries, split, k)
-
-
 def search_with_cited(
-    index: Search, queries: Queries, split: str, k: int
+    search: Callable[[Queries, str, int], tuple[np.ndarray, np.ndarray]],
+    queries: Queries,
+    split: str,
+    k: int,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the first k papers of each query, then the cited ones that these lack.
 
     A cited paper that is no candidate is not among them. All scores are those of the search.
 
+    :param search: gives the lists of queries of a split, as this function does.
     :returns: (Q, K) rows, -1 beyond the end of a list, and (Q, K) scores, -inf there.
     """
     num_papers = int(np.iinfo(np.int32).max)  # all that are candidates
     parts = []
     for start in range(0, len(queries), _BLOCK):
         block = queries.take(np.arange(start, min(start + _BLOCK, len(queries))))
-        rows, scores = index.search(block, split, num_papers)
+        rows, scores = search(block, split, num_papers)
         kept = _is_cited(block, rows)
         kept[:, :k] = True
         parts.append(_kept(rows, scores, kept & (rows >= 0)))
-    return stacked(parts) if parts else index.search(queries, split, k)
+    return stacked(parts) if parts else search(queries, split, k)
 
 
 def stacked(parts: Sequence[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:
