@@ -28,18 +28,6 @@ class Objective(Protocol):
         """Add the gradient of a batch; return its loss, in nats."""
 
 
-class Trained(Protocol):
-    """What holds the weights: those of ``model`` are trained, on ``device``."""
-
-    @property
-    def model(self) -> nn.Module:
-        """The module."""
-
-    @property
-    def device(self) -> torch.device:
-        """Where it runs."""
-
-
 @dataclass(frozen=True)
 class FineTuningSchedule:
     """How long and how fast to learn.
@@ -68,7 +56,7 @@ class FineTuningSchedule:
 
 
 def fine_tune(
-    encoder: Trained,
+    model: nn.Module,
     objective: Objective,
     schedule: FineTuningSchedule,
     seed: int,
@@ -76,6 +64,7 @@ def fine_tune(
 ) -> int:
     """Fine-tune by AdamW (Loshchilov and Hutter, ICLR 2019); return the number of updates.
 
+    :param model: whose weights are trained, where it lies.
     :param seed: of the order of examples and all that is sampled for them.
     :param checkpoint: where to go on, and what to save now and then.
     :raises CorpusError: there is nothing to learn from.
@@ -86,12 +75,12 @@ def fine_tune(
             "fewer than two training examples; expected training contexts that cite training "
             "papers: choose other years, or --settings epochs=0"
         )
-    learner = _FineTuning(encoder, objective, schedule, seed)
-    encoder.model.train()
+    learner = _FineTuning(model, objective, schedule, seed)
+    model.train()
     with torch.random.fork_rng():
         torch.manual_seed(seed)
         updates = train(learner, checkpoint)
-    encoder.model.eval()
+    model.eval()
     return updates
 
 
@@ -99,11 +88,11 @@ class _FineTuning(TorchLearner):
     """An update a step, in which dropout uses the generator of torch."""
 
     def __init__(
-        self, encoder: Trained, objective: Objective, schedule: FineTuningSchedule, seed: int
+        self, model: nn.Module, objective: Objective, schedule: FineTuningSchedule, seed: int
     ) -> None:
-        super().__init__(encoder.model, [_optimizer(encoder)])
+        super().__init__(model, [_optimizer(model)])
         self.plan = schedule.plan("fine-tune", math.ceil(len(objective.examples) / schedule.batch))
-        self._is_on_gpu = encoder.device.type == "cuda"
+        self._is_on_gpu = next(model.parameters()).is_cuda
         self._objective, self._schedule, self._seed = objective, schedule, seed
 
     def step(self, number: int) -> Iterator[float]:
@@ -135,8 +124,8 @@ class _FineTuning(TorchLearner):
             torch.cuda.set_rng_state(torch.tensor(state.arrays["random.cuda"]))
 
 
-def _optimizer(encoder: Trained) -> torch.optim.AdamW:
-    parameters = list(encoder.model.parameters())
+def _optimizer(model: nn.Module) -> torch.optim.AdamW:
+    parameters = list(model.parameters())
     groups = [
         {"params": [p for p in parameters if p.ndim > 1], "weight_decay": _WEIGHT_DECAY},
         {"params": [p for p in parameters if p.ndim <= 1], "weight_decay": 0.0},

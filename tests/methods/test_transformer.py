@@ -276,7 +276,7 @@ class TestTraining:
                 return float("nan")
 
         with pytest.raises(ConfigError, match=r"learning_rate=5: the loss is nan at update 1 of 4"):
-            fine_tune(as_is._encoder, Diverging(), FineTuningSchedule(2, 5, 5.0), 1)
+            fine_tune(as_is._encoder.model, Diverging(), FineTuningSchedule(2, 5, 5.0), 1)
 
     def test_the_saved_model_is_one_to_load(self, folder, store, tmp_path):
         tuned = fitted(folder, store, "epochs=1", "objective=mlm", "citing=0")

@@ -213,7 +213,7 @@ class CrossEncoder(Reranker):
         )
         schedule = FineTuningSchedule(self.epochs, self.batch, self.learning_rate)
         checkpoint = self.checkpoint_of_lists(store, self._seed, lists.rows)
-        updates = fine_tune(self._scorer.trained, objective, schedule, self._seed, checkpoint)
+        updates = fine_tune(self._scorer.trained.model, objective, schedule, self._seed, checkpoint)
         return {
             "updates": updates,
             "lists": len(examples),

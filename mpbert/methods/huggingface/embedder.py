@@ -173,4 +173,4 @@ class Transformer(CitingEmbedder):
             objective.examples = rng.choice(objective.examples, self.max_examples, replace=False)
         schedule = FineTuningSchedule(self.epochs, self.batch, self.learning_rate)
         checkpoint = self.checkpoint_of(store, self._seed)
-        return fine_tune(self._encoder, objective, schedule, self._seed, checkpoint)
+        return fine_tune(self._encoder.model, objective, schedule, self._seed, checkpoint)

@@ -4,7 +4,6 @@
 """
 
 from collections.abc import Iterator, Sequence
-from typing import Protocol
 
 import numpy as np
 
@@ -20,15 +19,6 @@ from mpbert.methods.training import Learner, Plan, train
 
 _POWER = 0.75
 _LAST_RATE = 1e-4
-
-
-class Phase(Protocol):
-    """A number of epochs of one kind."""
-
-    num_epochs: int
-
-    def run_epoch(self, number: int, rng: np.random.Generator) -> None:
-        """Do an epoch, counted from 0."""
 
 
 class WordPhase:
@@ -47,7 +37,7 @@ class WordPhase:
         self._noise = alias_table(model.counts**_POWER)
 
     def run_epoch(self, number: int, rng: np.random.Generator) -> None:
-        """Visit every piece of the documents once, in random order."""
+        """Visit every piece of the documents once, in random order, as epoch ``number`` from 0."""
         m, stream = self._model, self._stream
         seeds = rng.integers(2**63, size=2, dtype=np.uint64)
         tokens, offsets = subsample(stream.tokens, stream.paper_offsets, self._kept, seeds[0])
@@ -99,6 +89,9 @@ class CitationPhase:
             rates_of(m, number, m.citation_epochs, num_batches), seeds[1], self._free,
             self._train_all, num_threads(),
         )  # fmt: skip
+
+
+Phase = WordPhase | CitationPhase
 
 
 def train_phases(

@@ -179,7 +179,7 @@ class Sbert(CitingEmbedder):
         batch = self.batch // 2 if self.objective == "siamese" else self.batch
         schedule = FineTuningSchedule(self.num_epochs, batch, self.learning_rate)
         checkpoint = self.checkpoint_of(store, self._seed)
-        updates = fine_tune(self._encoder, objective, schedule, self._seed, checkpoint)
+        updates = fine_tune(self._encoder.model, objective, schedule, self._seed, checkpoint)
         return {
             "updates": updates,
             "positives": len(positives),
