@@ -9,6 +9,7 @@ Recall@10 / MAP@10 in %, and the share of queries whose first paper is that of t
 """
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -69,9 +70,12 @@ def main(corpus: Path, index: Path, run: Path, number: int) -> None:
         for after in (None, 0):
             year = int(queries.years[query]) or None
             asked = given(paper, int(queries.positions[query]), after)
-            found = recommender.recommend(**asked, year=year, top=TOP + 1)
-            names = [each.paper_id for each in found if each.paper_id != paper.paper_id]
-            row.append(scores(names[:TOP], cited, others[:1]))
+            wanted = recommender.asked(**asked, year=year, top=TOP)
+            allowed = wanted.allowed.copy()
+            allowed[recommender.paper_ids.index(paper.paper_id)] = False  # it is no candidate
+            answer = recommender.answer(replace(wanted, allowed=allowed))
+            found = [each.paper_id for each in answer]
+            row.append(scores(found, cited, others[:1]))
         rows.append(row)
     print(f"{len(queries):,} queries")
     means = 100 * np.array(rows).mean(axis=0)
