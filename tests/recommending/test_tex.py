@@ -167,6 +167,44 @@ def test_captions_of_algorithms_are_places_and_other_citations_are_counted(tmp_p
     )
 
 
+@pytest.mark.parametrize(
+    "between",
+    [
+        "\\begin{lstlisting}[language={C}]\nint f() {\n\\end{lstlisting}",
+        "\\begin{minted}{r}\na$b\n\\end{minted}",
+        "\\begin{comment}\n}} $\n\\end{comment}",
+        "\\begin{filecontents*}{a.sty}\n\\def\\a{\n\\end{filecontents*}",
+        "\\begin{tikzpicture} \\node [label={below:$$},] {$N$}; \\end{tikzpicture}",
+        "\\begin{circuitikz} \\draw (0,0) node {$$}; % \\end{circuitikz}\n\\end{circuitikz}",
+        "\\begin{tikzpicture} \\node {\\begin{tikzpicture} $$ \\end{tikzpicture}}; {$$}"
+        "\\end{tikzpicture}",
+        "% \\begin{tikzpicture} \\verb|\\begin{minted}|\n\\verb|\\begin{minted}|\n% $ {",
+        *(r"\lstinline|{|", r"\lstinline[language=C]{a$b}", r"\lstinline!\}!", r"\verb|{$|"),
+        *(r"\url{https://a.org/b$c}", r"\href{https://a.org/b$c}{}", r"\path{b$c%d}"),
+    ],
+)
+def test_listings_drawings_and_addresses_shift_nothing_behind_them(between, caplog):
+    manuscript = read(
+        f"\\begin{{document}} Trees grow \\cite{{a}}.\n\n{between}\n\n"
+        "Elms grow \\cite{b}.\n\nAshes grow $x$ \\cite{c}.\n\\end{document}"
+    )
+    assert manuscript.keys == [("a",), ("b",), ("c",)]
+    assert "Elms grow." in manuscript.sentences and "Ashes grow x." in manuscript.sentences
+    assert "cannot be followed" not in caplog.text and "citation" not in caplog.text
+
+
+def test_broken_tex_is_told_in_one_line_with_its_place(tmp_path, caplog):
+    caplog.set_level("INFO")
+    (tmp_path / "b.tex").write_text("\n\nElms } grow.\n\\end{odd}\n")
+    (tmp_path / "a.tex").write_text("Trees grow \\cite{a}.\n\\input{b}\n")
+    assert read_manuscript_file(tmp_path / "a.tex").keys == [("a",)]
+    (record,) = caplog.records
+    assert record.message == (
+        f"{tmp_path}/b.tex:3: cannot be followed as TeX: unexpected mismatching closing brace: "
+        "'}', and 1 more; text around may be left out; mend it"
+    )
+
+
 def test_unknown_commands_are_counted_and_said_once(caplog):
     read(r"\noindent Trees \odd{grow} \odd \even \textbf{up} $\frac{1}{2}$ \cite{a}.")
     (record,) = caplog.records

@@ -2,13 +2,13 @@ r"""Citations of a manuscript in TeX for which no papers are recommended, and wh
 
 import logging
 import re
-from collections.abc import Callable
 from pathlib import Path
 
 from pylatexenc.latexwalker import LatexNode
 
 from mpbert.recommending.manuscripts.citation_commands import TEX_CITATION
 from mpbert.recommending.manuscripts.marks import MARK
+from mpbert.recommending.manuscripts.tex_sites import MarkedTex
 
 logger = logging.getLogger(__name__)
 
@@ -19,12 +19,11 @@ _NAMED = 5  # places that a warning names
 class LeftOut:
     """Counts the citations in parts of a text that are left out.
 
-    :param where: from a place in the text to the file that it stands in, and its line from 1; None
-        where no file has it.
+    :param marked: the text, with all that stands in drawings and listings.
     """
 
-    def __init__(self, where: Callable[[int], tuple[Path, int] | None]) -> None:
-        self._where = where
+    def __init__(self, marked: MarkedTex) -> None:
+        self._marked = marked
         self._found: list[tuple[str, int, tuple[Path, int] | None]] = []
 
     def add(self, node: LatexNode, kind: str, has_comments: bool = True) -> None:
@@ -33,12 +32,12 @@ class LeftOut:
         :param kind: what it is, as a warning names it.
         :param has_comments: whether ``%`` begins one there, as it does not in a listing.
         """
-        text = node.latex_verbatim()
+        text = self._marked.text[node.pos : node.pos + node.len]
         if has_comments:
             text = _COMMENT.sub("", text)
         number = len(MARK.findall(text)) + len(TEX_CITATION.findall(text))
         if number:
-            self._found.append((kind, number, self._where(node.pos)))
+            self._found.append((kind, number, self._marked.line_at(node.pos)))
 
     def warn(self, path: Path) -> None:
         """Say in one line how many citations were left out, and where, if there are any.

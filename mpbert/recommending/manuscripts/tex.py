@@ -24,7 +24,6 @@ from pylatexenc.latexwalker import (
     LatexEnvironmentNode,
     LatexMacroNode,
     LatexNode,
-    LatexWalker,
     LatexWalkerError,
 )
 from pylatexenc.macrospec import LatexContextDb
@@ -33,6 +32,7 @@ from mpbert.foundation.errors import ManuscriptError
 from mpbert.recommending.manuscripts.citation_commands import ALL_COMMANDS, is_noun, other_commands
 from mpbert.recommending.manuscripts.expand import Expander
 from mpbert.recommending.manuscripts.left_out import LeftOut
+from mpbert.recommending.manuscripts.literal_tex import blanked
 from mpbert.recommending.manuscripts.marks import (
     CROSS_REFERENCE,
     MARK,
@@ -69,6 +69,7 @@ from mpbert.recommending.manuscripts.tex_nodes import (
     text_or_nothing,
 )
 from mpbert.recommending.manuscripts.tex_sites import MarkedTex, marked_tex
+from mpbert.recommending.manuscripts.tolerant import TolerantWalker
 
 logger = logging.getLogger(__name__)
 
@@ -95,8 +96,8 @@ def read_tex(source: SourceText, includes: bool = True) -> Draft:
     marked = marked_tex(expanded, expander.origins, marks)
     converter = _Converter(marked, marks)
     try:
-        context = walker_context(converter.citing)
-        nodes = LatexWalker(marked.text, latex_context=context).get_latex_nodes()[0]
+        walker = TolerantWalker(blanked(marked.text), walker_context(converter.citing))
+        nodes = walker.get_latex_nodes()[0]
         document = first_node(nodes, LatexEnvironmentNode, "document")
         body = converter.nodelist_to_text(nodes if document is None else document.nodelist)
         title = first_node(nodes, LatexMacroNode, "title")
@@ -107,6 +108,7 @@ def read_tex(source: SourceText, includes: bool = True) -> Draft:
         raise ManuscriptError(
             f"{source.path}: cannot be read as TeX ({reason}); mend it, or pass plain text"
         ) from error
+    walker.warn(source.path, marked)
     _warn(source, converter.unread)
     converter.left_out.warn(source.path)
     title, abstract, text = (
@@ -147,7 +149,7 @@ class _Converter(LatexNodes2Text):
         self.abstracts: list[str] = []
         self.footnotes: list[str] = []
         self.unread: Counter[str] = Counter()
-        self.left_out = LeftOut(marked.line_at)
+        self.left_out = LeftOut(marked)
 
     def last_argument(self, node: LatexMacroNode) -> str:
         """Return the text of a command's last argument."""

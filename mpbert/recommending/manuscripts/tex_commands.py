@@ -18,6 +18,7 @@ from mpbert.recommending.manuscripts.citation_commands import (
     MULTI_CITE_COMMANDS,
     VOLUME_CITE_COMMANDS,
 )
+from mpbert.recommending.manuscripts.literal_tex import DRAWINGS
 
 NOTES = (
     "footnote footnotetext tablefootnote endnote sidenote sidenotetext marginnote sidefootnote"
@@ -68,15 +69,15 @@ LAYOUT = frozenset(
     "markright microtypesetup numprint enquote S og fg textsuperscript textsubscript hl color "
     "added SI si qty num unit SIrange alph arabic roman Alph Roman".split()
 )
-# of formulas and drawings, and of programs, where % begins no comment
 _FORMULAS = (
     "equation equation* align align* alignat alignat* gather gather* multline multline* eqnarray "
-    "eqnarray* flalign flalign* displaymath math tikzpicture pgfpicture algorithmic"
+    "eqnarray* flalign flalign* displaymath math algorithmic"
 ).split()
-LISTINGS = ("lstlisting", "minted")
+LISTINGS = ("lstlisting", "minted")  # of programs, where % begins no comment
 ALGORITHMS = ("algorithm", "algorithm*")  # of which the caption is read
 UNPRINTED = "thebibliography verbatim verbatim* filecontents filecontents* comment CCSXML".split()
-COUNTED = (*_FORMULAS, *LISTINGS, *ALGORITHMS)  # left out, but their citations are counted
+# left out, but their citations are counted
+COUNTED = (*_FORMULAS, *DRAWINGS, *LISTINGS, *ALGORITHMS)
 # environments of rows, and their arguments
 TABLES = {
     **{"tabular": "[{", "tabular*": "{[{", "tabularx": "{[{", "tabulary": "{[{"},
