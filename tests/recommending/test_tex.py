@@ -89,6 +89,23 @@ def test_definitions_of_an_included_file_count(tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("tex", "said"),
+    [
+        (r"\newcommand*{\x}{up \ifnumequal{\value{page}}{1}{}{\afterpage{\x}}} \x", "up page1"),
+        (r"\newcommand{\x}[1]{\ifnum#1>0 up \x{\numexpr#1-1}\fi} \x{3}", "3>0 up"),
+        (r"\newcommand{\x}{up \later{\y}}\newcommand{\y}{high \x} \x", "up high"),
+        (r"\newcommand{\x}[1]{\textbf{#1}} \x{up \x{high \x{far}}}", "up high far"),
+        (r"\newcommand{\x}[1]{\textbf{#1}}\newcommand{\y}[1]{\x{#1}} \x{up \y{far}}", "up far"),
+        (r"\newcommand{\x}[1]{\textbf{#1}}\newcommand{\y}{\x{up \x{far}}} \y", "up far"),
+        (r"\NewDocumentCommand{\x}{sm}{{\IfBooleanTF{#1}{\x{#2}}{#2}}} \x*{far}", "far"),
+    ],
+)
+def test_a_command_may_call_itself_where_a_condition_ends_it(tex, said):
+    found = read(f"Trees grow {tex} high \\cite{{a}}.")
+    assert found.keys == [("a",)] and found.sentences == [f"Trees grow {said} high."]
+
+
+@pytest.mark.parametrize(
     "tex",
     [
         r"\def\x{\x} \x",

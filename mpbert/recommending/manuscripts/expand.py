@@ -28,6 +28,7 @@ from mpbert.recommending.manuscripts.macros import (
     Definition,
     Frame,
     Macro,
+    calls_itself,
     read_def,
     read_environment,
     read_let,
@@ -209,9 +210,10 @@ class Expander:
 
         :param apart: ``begin`` or ``end`` of an environment, whose text stays apart from this.
         """
+        is_inner = calls_itself(self._frames, macro, command)
         arguments = self._arguments(macro)
-        if arguments is None:
-            self._out.append(command)
+        if is_inner or arguments is None:
+            self._out += [] if is_inner else [command]
             return
         start = int(command.origins[0])
         origin = self.origins.call(start, start + len(command))
@@ -224,7 +226,7 @@ class Expander:
         if macro.is_final:
             self._out.append(left)
         else:
-            self._frames.append(Frame(left))
+            self._frames.append(Frame(left, macro=macro, origin=origin))
 
     @property
     def _is_behind_line_end(self) -> bool:

@@ -6,10 +6,11 @@ another without anything between them.
 """
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from mpbert.recommending.manuscripts.traced import Traced, joined, of_one_origin
+from mpbert.recommending.manuscripts.traced import NOWHERE, Traced, joined, of_one_origin
 
 NAME = re.compile(r"\\([A-Za-z@]+|.)", re.DOTALL)
 _ESCAPED_OR_BRACE = re.compile(r"\\.|%[^\n]*|[{}]", re.DOTALL)
@@ -18,6 +19,7 @@ _SPACE = re.compile(rf"{_BLANK}(?:\n(?![ \t]*+\n))?{_BLANK}")
 _PARAMETER = re.compile(r"#(#|[1-9])")
 _WORD = re.compile(r"[\w(\[\\$]")
 _LONGEST_OPTION = 2000  # characters in brackets
+_MAY_END = re.compile(r"\{|\\[A-Za-z@]*[Ii]f")  # as \ifnum, and what \afterpage defers
 _PLAIN_PARAMETERS = re.compile(r"(?:#[1-9])*")
 
 
@@ -67,11 +69,19 @@ class Frame:
 
     :param path: of the file that it is; empty for what a command left.
     :param folder: that ``\import`` named, in which it includes others.
+    :param macro: whose call left it, and ``origin`` of the call; None: it is no macro.
     """
 
-    def __init__(self, traced: Traced, path: str = "", folder: str = "") -> None:
+    def __init__(
+        self,
+        traced: Traced,
+        path: str = "",
+        folder: str = "",
+        macro: Macro | None = None,
+        origin: int = NOWHERE,
+    ) -> None:
         self.traced, self.text, self.position = traced, traced.text, 0
-        self.path, self.folder = path, folder
+        self.path, self.folder, self.macro, self.origin = path, folder, macro, origin
 
     @property
     def is_file(self) -> bool:
@@ -228,6 +238,25 @@ def _parameters(frame: Frame) -> tuple[Parameter, ...] | None:
     if default is None or not count:
         return parameters
     return Parameter(default.text), *parameters[1:]
+
+
+def calls_itself(frames: Sequence[Frame], macro: Macro, command: Traced) -> bool:
+    """Return whether a call stands in what the macro leaves, where TeX may never come to it.
+
+    What stands there by an argument of the macro is no such call, nor is one in a branch that was
+    chosen.
+
+    :param frames: that are open, the last one holds the call.
+    """
+    may_end = is_named = False
+    for frame in reversed(frames):
+        if frame.macro is None:
+            return False
+        may_end = may_end or _MAY_END.search(frame.text, 0, frame.position) is not None
+        is_named = is_named or command.text in frame.macro.body
+        if frame.macro is macro:
+            return may_end and is_named and frame.origin == int(command.origins[0])
+    return False
 
 
 def command_name(token: Traced | None) -> str | None:
