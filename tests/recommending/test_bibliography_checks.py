@@ -87,6 +87,16 @@ def test_files_that_are_not_there_or_broken_are_told(found):
     )
 
 
+def test_a_bibliography_that_cannot_be_read_is_an_error(found, tmp_path):
+    (tmp_path / "refs.json").write_text("[{")
+    (tmp_path / "more.bib").write_text("@misc{smtp, title={Simple mail}}")
+    named = [tmp_path / "refs.json", tmp_path / "more.bib"]
+    assert found(bib=None, bibliographies=named)[("unread-bibliography", "")][0] == "refs.json"
+    assert KINDS["unread-bibliography"][0] == "error"
+    (finding,) = (f for f in check_bibliography(tmp_path / "paper.tex", named) if f.key == "mogol")
+    assert "defined in no bibliography of those that could be read" in finding.message
+
+
 def test_a_bibliography_may_be_named(found, tmp_path):
     (tmp_path / "other.bib").write_text("@misc{mogul, title={Path MTU discovery}, year=1990}")
     named = found(bibliographies=[tmp_path / "other.bib"])
@@ -138,7 +148,7 @@ def test_typst_with_references_in_yaml(found, tmp_path):
         ("unused-entry", "unused"): ("refs.yml", None, ""),
     }
     (tmp_path / "refs.yml").write_text("- a\n- b")
-    assert ("broken-entry", "") in found(tex=typst, name="paper.typ", bib=None)
+    assert ("unread-bibliography", "") in found(tex=typst, name="paper.typ", bib=None)
 
 
 def test_a_finding_is_a_line_and_an_object_of_json(tmp_path):

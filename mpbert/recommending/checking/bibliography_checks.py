@@ -8,7 +8,7 @@ from datetime import date
 from pathlib import Path
 
 from mpbert.recommending.bibliography import bibliography_files
-from mpbert.recommending.checking.entries import BibEntry, entries_of_text, read_entries
+from mpbert.recommending.checking.entries import UNREAD, BibEntry, entries_of_text, read_entries
 from mpbert.recommending.checking.findings import Finding
 from mpbert.recommending.copies import merged
 from mpbert.recommending.manuscripts.placeholders import is_placeholder
@@ -30,7 +30,7 @@ class WholeBibliography:
 
     :param entries: of its files, in their order.
     :param printed: key -> text, of references that it or its ``.bbl`` prints.
-    :param is_whole: whether no file is missing or broken.
+    :param is_whole: whether no file is missing or cannot be read.
     :param findings: about its files.
     """
 
@@ -59,7 +59,8 @@ def read_whole(manuscript: Manuscript, file: Path, named: Sequence[Path] = ()) -
     beside = file.with_suffix(".bbl")
     if not entries and not printed and file.suffix.lower() == ".tex" and beside.is_file():
         printed = printed_references(beside.read_text("utf-8", "replace"))
-    return WholeBibliography(entries, printed, not findings, [*findings, *broken])
+    is_whole = not findings and all(each.kind != UNREAD for each in broken)
+    return WholeBibliography(entries, printed, is_whole, [*findings, *broken])
 
 
 def bibliography_in(manuscript: Manuscript, bibtex: str) -> WholeBibliography:

@@ -15,6 +15,7 @@ from mpbert.recommending.checking.findings import Finding
 from mpbert.recommending.hayagriva import SUFFIXES as HAYAGRIVA
 from mpbert.recommending.hayagriva import read_hayagriva
 
+UNREAD = "unread-bibliography"  # kind of the finding for a file of which nothing is read
 _OTHER_KINDS = {*READERS, *HAYAGRIVA} - {".bib"}
 _KEY = re.compile(r"@[ \t]*(\w+)[ \t]*[{(]\s*([^\s,{}()=\"]+)\s*,")
 _NAMING = ("crossref", "xref", "xdata", "entryset", "related")  # fields that name entries
@@ -63,7 +64,7 @@ def read_entries(paths: Sequence[Path]) -> tuple[list[BibEntry], list[Finding]]:
             else:
                 found, broken = entries_of_text(read_text(path), path)
         except (CorpusError, OSError) as error:
-            found, broken = [], [_broken(path, error)]
+            found, broken = [], [_broken(path, error, UNREAD)]
         entries += found
         findings += broken
     return entries, findings
@@ -87,7 +88,7 @@ def entries_of_text(text: str, name: Path) -> tuple[list[BibEntry], list[Finding
     try:
         found = list(_of_bibtex(reader, text, name))
     except CorpusError as error:
-        return [], [_broken(name, error)]
+        return [], [_broken(name, error, UNREAD)]
     if reader.problems:
         known = {entry.key for entry in found}
         found += [entry for entry in _scanned(text, name) if entry.key not in known]
@@ -118,8 +119,8 @@ def _scanned(text: str, path: Path) -> Iterator[BibEntry]:
         yield BibEntry(match[2], path, line, kind=match[1].lower())
 
 
-def _broken(path: Path, error: Exception) -> Finding:
+def _broken(path: Path, error: Exception, kind: str = "broken-entry") -> Finding:
     said = str(error)
     where = _WHERE.match(said)
     line = int(where[1]) if where else None
-    return Finding("broken-entry", path, line, said[where.end() :] if where else said)
+    return Finding(kind, path, line, said[where.end() :] if where else said)

@@ -9,6 +9,7 @@ Severity = Literal["error", "warning", "note"]
 KINDS: dict[str, tuple[Severity, str]] = {
     "undefined-key": ("error", "a key is cited that no bibliography defines"),
     "missing-bibliography": ("error", "a bibliography is named that is not there"),
+    "unread-bibliography": ("error", "a bibliography cannot be read"),
     "broken-entry": ("warning", "an entry of a bibliography cannot be read"),
     "repeated-key": ("warning", "two entries have one key, of which the first counts"),
     "same-work": ("warning", "two entries are the same work"),
