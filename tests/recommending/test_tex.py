@@ -213,7 +213,10 @@ def test_listings_drawings_and_addresses_shift_nothing_behind_them(between, capl
 def test_broken_tex_is_told_in_one_line_with_its_place(tmp_path, caplog):
     caplog.set_level("INFO")
     (tmp_path / "b.tex").write_text("\n\nElms } grow.\n\\end{odd}\n")
-    (tmp_path / "a.tex").write_text("Trees grow \\cite{a}.\n\\input{b}\n")
+    (tmp_path / "a.tex").write_text(
+        "} % in a preamble it shifts nothing\n\\begin{document}\nTrees grow \\cite{a}.\n"
+        "\\input{b}\n\\end{document}\n"
+    )
     assert read_manuscript_file(tmp_path / "a.tex").keys == [("a",)]
     (record,) = caplog.records
     assert record.message == (
@@ -240,6 +243,16 @@ def test_inputenc_says_how_bytes_are_read(option, encoding, tmp_path):
     (tmp_path / "b.tex").write_bytes("Größe zählt.".encode(encoding))
     found = read_manuscript_file(tmp_path / "a.tex").sentences
     assert found == ["Bäume wachsen.", "Größe zählt."]
+
+
+def test_inputenc_may_stand_in_what_the_preamble_includes(tmp_path):
+    tex = "% \\input{other}\n\\input{set/up}\n\\input /etc/hosts\n\\begin{document}\\input{b}"
+    (tmp_path / "a.tex").write_text(tex + "\\end{document}\\input{other}")
+    (tmp_path / "other.tex").write_text("\\usepackage[cp437]{inputenc}")
+    (tmp_path / "set").mkdir()
+    (tmp_path / "set" / "up.tex").write_text("\\usepackage[latin1]{inputenc}")
+    (tmp_path / "b.tex").write_bytes("Bäume wachsen \\cite{a}.".encode("latin1"))
+    assert read_manuscript_file(tmp_path / "a.tex").sentences == ["Bäume wachsen."]
 
 
 @pytest.mark.parametrize(

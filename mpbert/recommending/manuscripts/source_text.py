@@ -1,5 +1,7 @@
 r"""Bytes of manuscripts to text, in the encoding that ``\usepackage[...]{inputenc}`` names.
 
+A preamble that the manuscript includes may name it, too.
+
 Without it a manuscript is UTF-8, as LaTeX has taken it since 2018.
 """
 
@@ -26,6 +28,7 @@ INPUTENC = {
     **{"ansinew": "cp1252", "cp437de": "cp437", "applemac": "mac-roman"},
     **{"koi8-r": "koi8-r", "koi8-ru": "koi8-u", "utf8": UTF8, "utf8x": UTF8},
 }
+_INPUT = lazy_re(rb"^[^%\n]{0,2000}?\\(?:input|include)\s*\{?([^\s{}%\\]{1,200})", re.M)
 _INPUTENC = lazy_re(
     rb"^[^%\n]{0,2000}?\\(?:usepackage|RequirePackage)\s*\[([^\]]{0,200})\]\s*\{inputenc\}", re.M
 )
@@ -62,7 +65,22 @@ def read_source(path: Path, encoding: str | None = None) -> SourceText:
         data = path.read_bytes()
     except OSError as error:
         raise ManuscriptError(f"{path}: {error.strerror}; expected a manuscript") from error
-    return decoded(path, data, encoding)
+    return decoded(path, data, encoding, b"" if encoding else _included_preamble(path, data))
+
+
+def _included_preamble(path: Path, data: bytes) -> bytes:
+    """Return the files that a manuscript includes before its text, one after the other."""
+    preamble, has_text, _ = data.partition(rb"\begin{document}")
+    if path.suffix.lower() != ".tex" or not has_text:
+        return b""
+    folder = path.parent.resolve()
+    names = [os.fsdecode(name) for name in _INPUT.findall(preamble)]
+    files = [Path(os.path.join(folder, name + end)) for name in names for end in ("", ".tex")]
+    return b"\n".join(
+        file.read_bytes()
+        for file in files
+        if os.path.isfile(file) and file.resolve().is_relative_to(folder)
+    )
 
 
 def read_included(source: SourceText, names: Sequence[str]) -> SourceText | None:
@@ -83,13 +101,20 @@ def read_included(source: SourceText, names: Sequence[str]) -> SourceText | None
     return read_source(Path(found), source.encoding)
 
 
-def decoded(path: Path, data: bytes, encoding: str | None = None) -> SourceText:
-    """Return the text of a file's bytes; all else as :func:`read_source`."""
+def decoded(
+    path: Path, data: bytes, encoding: str | None = None, preamble: bytes = b""
+) -> SourceText:
+    """Return the text of a file's bytes; all else as :func:`read_source`.
+
+    :param preamble: what it includes, which counts where the file itself names no encoding.
+    """
     has_bom = data.startswith(codecs.BOM_UTF8)
     name, by = encoding or UTF8, ""
     if has_bom:
         name, data = UTF8, data[len(codecs.BOM_UTF8) :]
-    elif path.suffix.lower() == ".tex" and (named := _INPUTENC.findall(data)):
+    elif path.suffix.lower() == ".tex" and (
+        named := _INPUTENC.findall(data) or _INPUTENC.findall(preamble)
+    ):
         by = named[-1].decode("latin-1").split(",")[-1].strip()
         name = _codec(path, by)
     try:

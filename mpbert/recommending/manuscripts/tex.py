@@ -108,7 +108,7 @@ def read_tex(source: SourceText, includes: bool = True) -> Draft:
         raise ManuscriptError(
             f"{source.path}: cannot be read as TeX ({reason}); mend it, or pass plain text"
         ) from error
-    walker.warn(source.path, marked)
+    walker.warn(source.path, marked, 0 if document is None else document.pos)
     _warn(source, converter.unread)
     converter.left_out.warn(source.path)
     title, abstract, text = (
