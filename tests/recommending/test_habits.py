@@ -197,6 +197,14 @@ FORMS = [
      "\\begin_body\n\\begin_layout Standard\nTrees\n\\begin_inset CommandInset "
      "citation\nLatexCommand citep\nkey \"a,K1,K2\"\nliteral \"false\"\n\n\\end_inset\n\n fall.\n"
      "\\end_layout\n\\end_body\n"),
+    ("LyX, paragraph begins", "a.lyx", "\\begin_body\n\\begin_layout Standard\n\\begin_inset "
+     "CommandInset citation\nLatexCommand citet\nkey \"a\"\n\n\\end_inset\n\n say so. Oaks\n"
+     "\\begin_inset CommandInset citation\nLatexCommand cite\nkey \"todo\"\n\\end_inset\n"
+     "\\end_layout\n\\end_body\n", ["a | They say so.", " | Oaks"], 2,
+     "\\begin_body\n\\begin_layout Standard\n\\begin_inset "
+     "CommandInset citation\nLatexCommand citet\nkey \"a\"\n\n\\end_inset\n\n say so. Oaks\n"
+     "\\begin_inset CommandInset citation\nLatexCommand cite\nkey \"K1,K2\"\n\\end_inset\n"
+     "\\end_layout\n\\end_body\n"),
     ("braces begin a text", TXT, "{Trees} grow [?].", [" | {Trees} grow."], 1,
      "{Trees} grow [@K1; @K2]."),
 ]  # fmt: skip

@@ -24,8 +24,9 @@ from mpbert.recommending.manuscripts.sites import Site, Style, among, listed_key
 from mpbert.recommending.manuscripts.source_text import SourceText
 
 _CITATION = re.compile(
-    r"\n?\\begin_inset CommandInset citation\s*\nLatexCommand (\w+)\*?\s*\n"
-    r"(?:(?!\\end_inset).*\n)*?key \"([^\"\n]*)\"\s*\n(?:(?!\\end_inset).*\n)*?\\end_inset[ ]?\n?"
+    r"^\\begin_inset CommandInset citation\s*\nLatexCommand (\w+)\*?\s*\n"
+    r"(?:(?!\\end_inset).*\n)*?key \"([^\"\n]*)\"\s*\n(?:(?!\\end_inset).*\n)*?\\end_inset[ ]*$",
+    re.MULTILINE,
 )
 _INSET = Style(
     '\n\\begin_inset CommandInset citation\nLatexCommand cite\nkey "',
