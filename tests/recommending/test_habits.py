@@ -516,6 +516,42 @@ def test_files_that_quarto_includes_are_read_and_written_to(tmp_path):
     assert change.path.name == "_b.qmd" and b"Oaks [@K1]." in change.after
 
 
+def lyx(*lines):
+    body = "".join(f"\\begin_layout Standard\n{line}\n\\end_layout\n" for line in lines)
+    return f"\\begin_body\n{body}\\end_body\n"
+
+
+def inset(kind, words):
+    return f"\\begin_inset CommandInset {kind}\n{words}\n\n\\end_inset\n\n"
+
+
+def test_files_that_lyx_includes_are_read_and_written_to(tmp_path, caplog):
+    include = [
+        inset("include", f'LatexCommand {command}\nfilename "{name}"')
+        for command, name in [
+            *(("include", "one/a.lyx"), ("input", "plot.tex"), ("include", "gone.lyx")),
+            ("verbatiminput", "code.lyx"),
+        ]
+    ]
+    note = f"\\begin_inset Note Note\n{lyx(include[2])}\\end_inset"
+    (tmp_path / "one").mkdir()
+    (tmp_path / "main.lyx").write_text(lyx("Elms.", include[0], note, include[1], include[3]))
+    inner = inset("include", 'LatexCommand include\nfilename "b.lyx"')
+    (tmp_path / "one" / "a.lyx").write_text(lyx("Trees.", inner))
+    back = inset("include", 'LatexCommand include\nfilename "../main.lyx"')
+    todo = inset("citation", 'LatexCommand cite\nkey "todo"')
+    (tmp_path / "one" / "b.lyx").write_text(lyx(f"Oaks\n{todo}", back))
+    manuscript = read_manuscript_file(tmp_path / "main.lyx")
+    assert manuscript.sentences == ["Elms.", "Trees.", "Oaks"] and len(manuscript.places) == 1
+    change = text_change(manuscript.mentions[0].site, ["K1"])
+    assert change.path.name == "b.lyx" and b'key "K1"' in change.after
+    (record,) = caplog.records
+    assert "1 included file was left out" in record.message and "plot.tex" in record.message
+    (tmp_path / "one" / "b.lyx").write_text("Oaks.")
+    with pytest.raises(ManuscriptError, match=r"b\.lyx: holds no"):
+        read_manuscript_file(tmp_path / "main.lyx")
+
+
 def test_a_list_of_references_under_a_plain_heading_is_no_text_of_libreoffice(tmp_path):
     body = "Oaks [@a].|References|Smith, J. Trees. Journal.|Jones, K. Oaks [@b]."
     paragraphs = "".join(f"<text:p>{part}</text:p>" for part in body.split("|"))

@@ -1,11 +1,15 @@
 r"""Manuscripts of LyX: its layouts are paragraphs, and its citation insets are places.
 
 A new citation becomes an inset of LyX. Left out are insets of code, formulas, tables without a
-citation, labels and notes of LyX itself; footnotes and captions stand apart.
+citation, labels and notes of LyX itself; footnotes and captions stand apart. Files of LyX that it
+includes are read in their places.
 """
 
+import logging
 import re
+from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 
 from mpbert.foundation.errors import ManuscriptError
 from mpbert.recommending.manuscripts.citation_commands import TEXTUAL
@@ -21,8 +25,18 @@ from mpbert.recommending.manuscripts.marks import (
 )
 from mpbert.recommending.manuscripts.sentences import About, Draft
 from mpbert.recommending.manuscripts.sites import Site, Style, among, listed_keys
-from mpbert.recommending.manuscripts.source_text import SourceText
+from mpbert.recommending.manuscripts.source_text import SourceText, read_beside
 
+logger = logging.getLogger(__name__)
+
+_MOST_FILES = 200
+_NAMED = 5  # files that a warning names
+_INCLUDED = "\\included "  # begins a line that names a file
+_INCLUDE = re.compile(
+    r"^\\begin_inset CommandInset include\s*\nLatexCommand (?:include|input)\s*\n"
+    r"(?:preview.*\n)?filename \"([^\"\n]+)\"(?:(?!\\end_inset).*\n)*?\\end_inset[ ]*$",
+    re.MULTILINE,
+)
 _CITATION = re.compile(
     r"^\\begin_inset CommandInset citation\s*\nLatexCommand (\w+)\*?\s*\n"
     r"(?:(?!\\end_inset).*\n)*?key \"([^\"\n]*)\"\s*\n(?:(?!\\end_inset).*\n)*?\\end_inset[ ]*$",
@@ -58,13 +72,8 @@ def read_lyx(source: SourceText) -> Draft:
 
     :raises ManuscriptError: it is none.
     """
-    text, marks = plain_characters(source.text), Marks()
-    if "\\begin_body" not in text:
-        raise ManuscriptError(f"{source.path}: holds no \\begin_body; expected a file of LyX")
-    literal = [match.span() for match in _LITERAL.finditer(text)]
-    marked = mark_found(text, marks, _found(source, masked(text, literal)))
-    files = [name for names in _FILES.findall(text) for name in names.split(",")]
-    found = _paragraphs(marked.partition("\\begin_body")[2])
+    reader = _Reader(source)
+    found = reader.read(source)
     title, abstract = (
         " ".join(said for layout, said in found if layout == kind) for kind in ("Title", "Abstract")
     )
@@ -73,11 +82,66 @@ def read_lyx(source: SourceText) -> Draft:
         for layout, said in found
         if layout not in _ABOUT and (not _HEADING.match(layout) or MARK.search(said))
     ]
-    return Draft("\n\n".join(body), marks, title, abstract, About(tuple(dict.fromkeys(files))))
+    reader.warn()
+    about = About(tuple(dict.fromkeys(reader.files)))
+    return Draft("\n\n".join(body), reader.marks, title, abstract, about)
 
 
-def _paragraphs(text: str) -> list[tuple[str, str]]:
-    """Return (layout, text) of each paragraph; one within an inset stands before that around it."""
+class _Reader:
+    """Reads a file of LyX, and those of LyX that it includes.
+
+    :ivar files: of references that they name.
+    """
+
+    def __init__(self, main: SourceText) -> None:
+        self.marks, self.files = Marks(), list[str]()
+        self._main, self._left_out, self._num_read = main, list[str](), 0
+
+    def read(self, source: SourceText, opened: tuple[Path, ...] = ()) -> list[tuple[str, str]]:
+        """Return (layout, text) of each paragraph.
+
+        :param opened: files that include this one.
+        """
+        text = plain_characters(source.text)
+        if "\\begin_body" not in text:
+            raise ManuscriptError(f"{source.path}: holds no \\begin_body; expected a file of LyX")
+        self._num_read += 1
+        self.files += [name for names in _FILES.findall(text) for name in names.split(",")]
+        literal = [match.span() for match in _LITERAL.finditer(text)]
+        marked = mark_found(text, self.marks, _found(source, masked(text, literal)))
+        body = _INCLUDE.sub(rf"\{_INCLUDED}\1", marked.partition("\\begin_body")[2])
+        opened = (*opened, source.path.resolve())
+
+        def included(name: str) -> list[tuple[str, str]]:
+            if not name.lower().endswith(".lyx") or self._num_read >= _MOST_FILES:
+                self._left_out.append(name)
+                return []
+            inner = read_beside(self._main, source, name)
+            if inner is None or inner.path.resolve() in opened:
+                return []
+            return [each for each in self.read(inner, opened) if each[0] != "Title"]
+
+        return _paragraphs(body, included)
+
+    def warn(self) -> None:
+        """Say in one line which included files were left out, if any were."""
+        number = len(self._left_out)
+        if number:
+            named = ", ".join(self._left_out[:_NAMED]) + (", ..." if number > _NAMED else "")
+            logger.warning(
+                "%s: %d included %s left out, since only files of LyX are read, %d at most: %s",
+                *(self._main.path, number, "file was" if number == 1 else "files were"),
+                *(_MOST_FILES, named),
+            )
+
+
+def _paragraphs(
+    text: str, included: Callable[[str], list[tuple[str, str]]]
+) -> list[tuple[str, str]]:
+    """Return (layout, text) of each paragraph; one within an inset stands before that around it.
+
+    :param included: from the name of a file to its paragraphs.
+    """
     found: list[tuple[str, str]] = []
     opened: list[tuple[str, list[str]]] = []
     left_out = 0  # insets that are open, from one whose text is no text on
@@ -85,6 +149,8 @@ def _paragraphs(text: str) -> list[tuple[str, str]]:
         words = opened[-1][1] if opened else []
         if left_out:
             left_out += line.startswith("\\begin_inset") - line.startswith("\\end_inset")
+        elif line.startswith(_INCLUDED):
+            found += included(line.removeprefix(_INCLUDED))
         elif _DROPPED.match(line):
             left_out = 1
             words.append('"' if " Quotes " in line else " " if " space " in line else "")

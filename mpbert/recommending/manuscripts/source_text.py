@@ -101,6 +101,15 @@ def read_included(source: SourceText, names: Sequence[str]) -> SourceText | None
     return read_source(Path(found), source.encoding)
 
 
+def read_beside(main: SourceText, source: SourceText, name: str) -> SourceText | None:
+    """Return the file that a part of a manuscript names from its own folder.
+
+    :param main: the manuscript, as :func:`read_included` takes it.
+    """
+    folder = os.path.relpath(source.path.parent.resolve(), main.path.parent.resolve())
+    return read_included(main, [os.path.normpath(os.path.join(folder, name))])
+
+
 def decoded(
     path: Path, data: bytes, encoding: str | None = None, preamble: bytes = b""
 ) -> SourceText:
