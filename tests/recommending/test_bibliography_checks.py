@@ -138,6 +138,22 @@ def test_org_and_its_citations_that_print_nothing(found):
     assert keys[("undefined-key", "none")][:2] == ("paper.org", 3)
 
 
+@pytest.mark.parametrize(
+    "named",
+    [
+        "#+BIBLIOGRAPHY: refs alpha limit:t",
+        '#+bibliography: "refs.bib"',
+        "#+LATEX_HEADER: \\addbibresource{refs.bib}",
+        "#+latex: \\bibliography{refs}",
+        "bibliography:./refs.bib",
+        "# bibliography:old.bib\n#+bibliography: refs.bib",
+    ],
+)
+def test_org_names_its_bibliography_in_many_ways(found, named):
+    keys = found(tex=f"Mail [cite:@smtp] is old.\n\n{named}\n", name="paper.org", year=2020)
+    assert {kind for kind, _ in keys} == {"same-work", "unused-entry"}
+
+
 def test_typst_with_references_in_yaml(found, tmp_path):
     (tmp_path / "refs.yml").write_text(
         "smtp:\n  type: article\n  title: Simple mail\n  date: 1982\nunused: {title: A, type: book}"

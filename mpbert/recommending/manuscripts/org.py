@@ -16,6 +16,7 @@ from mpbert.recommending.manuscripts.marks import (
     masked,
     plain_characters,
 )
+from mpbert.recommending.manuscripts.references import about_tex
 from mpbert.recommending.manuscripts.sentences import About, Draft
 from mpbert.recommending.manuscripts.sites import (
     ORG,
@@ -43,10 +44,10 @@ _LITERAL = re.compile(
     _FLAGS,
 )
 CITE = re.compile(r"\[cite(?:/([\w/-]{1,20}))?:([^\[\]]{0,2000})\]")
-_KEYS = r"&?\w[\w:./+-]*(?:[,;]\s?&?\w[\w:./+-]*)*"
-REF = re.compile(
-    rf"(?:\[\[)?\b((?:cite|parencite|textcite|autocite|footcite|supercite)[a-z]{{0,8}}):({_KEYS})"
-    r"(?<![.:])(?:\](?:\[[^\[\]]*\])?\])?"
+_KEY = r"&?\w[\w:./+-]*"
+REF = re.compile(  # white space stands between keys in [[...]] alone
+    r"(?P<link>\[\[)?\b(?P<style>(?:cite|parencite|textcite|autocite|footcite|supercite)[a-z]{0,8}):"
+    rf"(?P<keys>{_KEY}(?:[,;](?(link)\s*){_KEY})*)(?<![.:])(?:\](?:\[[^\[\]]*\])?\])?"
 )
 # of its third version, with notes among the keys
 _REF_3 = re.compile(
@@ -57,7 +58,11 @@ _REF_KEY = re.compile(r"&(\w[\w:./+-]*\w|\w)")
 _NOUNS = ("t", "text", "a", "author", "citet", "textcite", "citeauthor")
 _KEYWORD = re.compile(r"^[ \t]*#\+(\w+):[ \t]*(.*?)[ \t]*$", re.MULTILINE)
 _CAPTION = re.compile(r"^[ \t]*#\+caption(?:\[[^\]]*\])?:[ \t]*(.*)$", re.MULTILINE | re.IGNORECASE)
-_BIBLIOGRAPHY = re.compile(r"(?:\bbibliography:|\\bibliography\{)([\w./,-]+)")
+_BIBLIOGRAPHY = re.compile(r"(?<!#\+)\bbibliography:([\w./~,-]+)")
+_NAMED = re.compile(  # by Org; by ox-bibtex, with a style and options behind
+    r'^[ \t]*#\+bibliography:[ \t]*"?([^"\n]+\.\w+(?="?[ \t]*$)|[^\s"]+)',
+    re.MULTILINE | re.IGNORECASE,
+)
 _ABSTRACT = re.compile(r"^[ \t]*#\+begin_abstract(.*?)^[ \t]*#\+end_abstract", _FLAGS)
 _LINES = re.compile(r"^[ \t]*#\+[^\n]*$|^-{5,}$", re.MULTILINE)
 _HEADING = re.compile(r"^\*+[ \t]+(?:TODO |DONE )?(.*?)(?:[ \t]+:[\w:@]+:)?$", re.MULTILINE)
@@ -76,7 +81,7 @@ def read_org(source: SourceText) -> Draft:
     text = mark_found(plain_characters(source.text), marks, citations_in(source))
     text, abstracts = taken_out(_ABSTRACT, without_formulas(_DROPPED.sub("\n\n", text)))
     words = [(name.lower(), value) for name, value in _KEYWORD.findall(text)]
-    about = About(named_bibliographies(text))
+    about = About(named_bibliographies(source.text))
     text = _LINES.sub("\n\n", _CAPTION.sub(r"\n\n\1\n\n", text))
     text, notes = taken_out(_NOTE, _HEADING.sub(rf"{HEADING}\1", text))
     text = _LINK.sub(lambda link: link[1] or "", paragraphs(text))
@@ -87,9 +92,10 @@ def read_org(source: SourceText) -> Draft:
 
 def named_bibliographies(text: str) -> tuple[str, ...]:
     """Return the files of references that a text names."""
-    words = _KEYWORD.findall(text)
-    files = [value.strip('"') for name, value in words if name.lower() == "bibliography"]
+    text = _DROPPED.sub("", text)
+    files = _NAMED.findall(text)
     files += [name for names in _BIBLIOGRAPHY.findall(text) for name in names.split(",")]
+    files += about_tex(text).bibliographies
     return tuple(dict.fromkeys(files))
 
 
@@ -114,11 +120,12 @@ def citations_in(source: SourceText) -> list[tuple[Found, Site | None]]:
         found.append((_of(match, items, match[1]), among(source, items, match.end(2), style)))
     inside = [match.span() for match in noted]
     for match in REF.finditer(masked(text, inside)):
-        keys = listed_keys(match[2].replace(";", ","), match.start(2))
-        sign = "&" if "&" in match[2] else ""
+        keys = listed_keys(match["keys"].replace(";", ","), match.start("keys"))
+        sign = "&" if "&" in match["keys"] else ""
         items = [(start + len(sign), end, key.removeprefix(sign)) for start, end, key in keys]
         style = replace(ORG, between=f";{sign}" if sign else ",", of_key=str)
-        found.append((_of(match, items, match[1]), among(source, items, match.end(2), style)))
+        site = among(source, items, match.end("keys"), style)
+        found.append((_of(match, items, match["style"]), site))
     for one in find_places(text):
         site = site_in_text(source, one.start, one.end)
         is_open = not one.keys and not text[one.start : one.end].startswith("\\")
