@@ -1,5 +1,7 @@
 r"""Commands of natbib and biblatex that cite, and which of them print words of the sentence."""
 
+import re
+
 from mpbert.foundation.lazy_patterns import lazy_re
 
 CITE_COMMANDS = frozenset(
@@ -50,6 +52,14 @@ def other_commands(text: str) -> frozenset[str]:
     return frozenset(_CITING.findall(text)) - ALL_COMMANDS - _NOT_CITING
 
 
+def tex_citations(text: str) -> list[re.Pattern[str]]:
+    r"""Return patterns of ``\cite{...}``, of which the first group is the command."""
+    others = "|".join(sorted(other_commands(text)))
+    own = rf"\\({others})\*?(?:\[[^\[\]]*\])*\{{[^{{}}]*\}}"
+    return [TEX_CITATION, re.compile(own)] if others else [TEX_CITATION]
+
+
 def is_noun(command: str) -> bool:
     """Return whether what a command prints is a noun of the sentence."""
-    return command in TEXTUAL or command.lower().endswith(("textcite", "citet", "citeauthor"))
+    is_named = command.endswith(("textcite", "citet", "citeauthor", "Textcite", "Citet"))
+    return command in TEXTUAL or (is_named and not command.startswith("foot"))

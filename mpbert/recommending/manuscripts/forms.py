@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 from mpbert.recommending.manuscripts import markdown, org, rst, typst
-from mpbert.recommending.manuscripts.citation_commands import TEX_CITATION, other_commands
+from mpbert.recommending.manuscripts.citation_commands import tex_citations
 from mpbert.recommending.manuscripts.literal_tex import LITERAL
 from mpbert.recommending.manuscripts.marks import Found, masked, plain_characters, split_keys
 from mpbert.recommending.manuscripts.placeholders import open_places
@@ -75,11 +75,8 @@ def key_spans(source: SourceText, found: Found) -> list[tuple[int, int, str]]:
 def _citations_in_tex(source: SourceText) -> Citations:
     text = plain_characters(source.text)
     text = masked(text, [match.span() for match in _NOT_READ.finditer(text)])
-    patterns = [TEX_CITATION]
-    if others := other_commands(text):
-        patterns.append(re.compile(rf"\\(?:{'|'.join(others)})\*?(?:\[[^\[\]]*\])*\{{[^{{}}]*\}}"))
     found: Citations = []
-    for pattern in patterns:
+    for pattern in tex_citations(text):
         for match in pattern.finditer(text):
             written = source.text[match.start() : match.end()]
             keys = [key for group in _BRACES.findall(written) for key in split_keys(group)]

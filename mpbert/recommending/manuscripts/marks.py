@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from mpbert.foundation.lazy_patterns import lazy_re
-from mpbert.recommending.manuscripts.citation_commands import TEX_CITATION, TEXTUAL
+from mpbert.recommending.manuscripts.citation_commands import is_noun, tex_citations
 from mpbert.recommending.manuscripts.placeholders import known_keys, open_places
 from mpbert.recommending.manuscripts.sites import PANDOC_KEY, Site
 
@@ -150,7 +150,8 @@ def find_places(text: str, in_text_keys: bool = False) -> list[Found]:
 
     :param in_text_keys: whether ``@key`` without brackets is a place too, as in pandoc's Markdown.
     """
-    spans = [_of_tex(match) for match in TEX_CITATION.finditer(text)]
+    found_tex = (match for pattern in tex_citations(text) for match in pattern.finditer(text))
+    spans = list(filter(None, map(_of_tex, found_tex)))
     spans += [Found(*match.span()) for match in open_places().finditer(text)]
     for pattern in (_PANDOC, _IN_TEXT) if in_text_keys else (_PANDOC,):
         spans += filter(None, (_of_pandoc(match) for match in pattern.finditer(text)))
@@ -218,9 +219,11 @@ def noun_of(kind: str) -> str:
     return _NOUNS[kind.lower()]
 
 
-def _of_tex(match: re.Match[str]) -> Found:
+def _of_tex(match: re.Match[str]) -> Found | None:
     keys = tuple(key for listed in _BRACES.findall(match[0]) for key in split_keys(listed))
-    return Found(*match.span(), keys, NOUN if match[1] in TEXTUAL else "")
+    if any(set(key) & set("#\\") for key in keys):  # in the definition of a command
+        return None
+    return Found(*match.span(), keys, NOUN if is_noun(match[1]) else "")
 
 
 def _of_pandoc(match: re.Match[str]) -> Found | None:

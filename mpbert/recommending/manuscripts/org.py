@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from mpbert.recommending.manuscripts.light import HEADING, paragraphs, taken_out, without_formulas
 from mpbert.recommending.manuscripts.marks import (
+    MARK,
     NOUN,
     Found,
     Marks,
@@ -16,6 +17,7 @@ from mpbert.recommending.manuscripts.marks import (
     masked,
     plain_characters,
 )
+from mpbert.recommending.manuscripts.org_export import exported, unexported_spans
 from mpbert.recommending.manuscripts.references import about_tex
 from mpbert.recommending.manuscripts.sentences import About, Draft
 from mpbert.recommending.manuscripts.sites import (
@@ -64,6 +66,8 @@ _NAMED = re.compile(  # by Org; by ox-bibtex, with a style and options behind
     re.MULTILINE | re.IGNORECASE,
 )
 _ABSTRACT = re.compile(r"^[ \t]*#\+begin_abstract(.*?)^[ \t]*#\+end_abstract", _FLAGS)
+_TEX = re.compile(r"^[ \t]*#\+latex:[ \t]*(.*)$", re.MULTILINE | re.IGNORECASE)
+_SNIPPET = re.compile(r"@@([\w-]{1,20}):(.*?)@@", re.DOTALL)
 _LINES = re.compile(r"^[ \t]*#\+[^\n]*$|^-{5,}$", re.MULTILINE)
 _HEADING = re.compile(r"^\*+[ \t]+(?:TODO |DONE )?(.*?)(?:[ \t]+:[\w:@]+:)?$", re.MULTILINE)
 _LINK = re.compile(r"\[\[[^\[\]]*\](?:\[([^\[\]]*)\])?\]")
@@ -79,8 +83,9 @@ def read_org(source: SourceText) -> Draft:
     """Return the draft in a file of Org."""
     marks = Marks()
     text = mark_found(plain_characters(source.text), marks, citations_in(source))
-    text, abstracts = taken_out(_ABSTRACT, without_formulas(_DROPPED.sub("\n\n", text)))
+    text = _DROPPED.sub("\n\n", text)
     words = [(name.lower(), value) for name, value in _KEYWORD.findall(text)]
+    text, abstracts = taken_out(_ABSTRACT, without_formulas(_as_text(exported(text))))
     about = About(named_bibliographies(source.text))
     text = _LINES.sub("\n\n", _CAPTION.sub(r"\n\n\1\n\n", text))
     text, notes = taken_out(_NOTE, _HEADING.sub(rf"{HEADING}\1", text))
@@ -102,6 +107,7 @@ def named_bibliographies(text: str) -> tuple[str, ...]:
 def citations_in(source: SourceText) -> list[tuple[Found, Site | None]]:
     """Return the citations of a file, and where each stands."""
     text = plain_characters(source.text)
+    text = masked(text, unexported_spans(text))
     text = masked(text, [match.span() for match in _LITERAL.finditer(text)])
     found: list[tuple[Found, Site | None]] = []
     for match in CITE.finditer(text):
@@ -137,3 +143,14 @@ def _of(match: re.Match[str], items: list[tuple[int, int, str]], style: str) -> 
     keys = tuple(key for _, _, key in items)
     is_place = style not in ("n", "nocite")
     return Found(*match.span(), keys, NOUN if style in _NOUNS and is_place else "", is_place)
+
+
+def _as_text(text: str) -> str:
+    """Return a text with the TeX of ``#+latex:`` in place where it cites or is a caption."""
+
+    def said(line: re.Match[str]) -> str:
+        return line[1] if MARK.search(line[1]) or "\\caption" in line[1] else ""
+
+    return _SNIPPET.sub(
+        lambda snippet: snippet[2] if snippet[1] == "latex" else "", _TEX.sub(said, text)
+    )
