@@ -8,7 +8,14 @@ from mpbert.recommending.manuscripts.citation_commands import tex_citations
 from mpbert.recommending.manuscripts.literal_tex import LITERAL
 from mpbert.recommending.manuscripts.marks import Found, masked, plain_characters, split_keys
 from mpbert.recommending.manuscripts.placeholders import open_places
-from mpbert.recommending.manuscripts.sites import PANDOC_KEY, TEX, Site, listed_keys, site_in_text
+from mpbert.recommending.manuscripts.sites import (
+    ORG_KEY,
+    PANDOC_KEY,
+    TEX,
+    Site,
+    listed_keys,
+    site_in_text,
+)
 from mpbert.recommending.manuscripts.source_text import SourceText
 from mpbert.recommending.manuscripts.tex_sites import COMMAND_BEFORE, LONGEST_NAME
 
@@ -58,7 +65,7 @@ def key_spans(source: SourceText, found: Found) -> list[tuple[int, int, str]]:
     """Return (start, end, key) of each key of a citation, placeholders among them."""
     text = source.text[found.start : found.end]
     if "@" in text:
-        keys = PANDOC_KEY.finditer(text)
+        keys = (ORG_KEY if text.startswith("[cite") else PANDOC_KEY).finditer(text)
         spans = [(*key.span(1 if key[1] else 2), key[1] or key[2]) for key in keys]
     elif text.startswith("\\"):
         groups = _BRACES.finditer(_COMMENT.sub(lambda found: " " * len(found[0]), text))

@@ -10,8 +10,10 @@ from mpbert.recommending.manuscripts.marks import MARK
 
 HEADING = "\x02"  # begins a line that is a heading
 _LONGEST_FORMULA = 20  # characters
+BETWEEN_DOLLARS = r"\$\$(?:[^\n]|\n(?!\s*\n))*?\$\$"  # a formula ends with its paragraph
 _FORMULA = re.compile(
-    r"\$\$.*?\$\$|(?<![\\\w$])\$(?=\S)((?:\\.|[^\\$\n]){0,300}?)(?<=\S)\$(?!\d)|\\\(((?:(?!\\\().)*?)\\\)|\\\[(?:(?!\\\[).)*?\\\]"
+    rf"{BETWEEN_DOLLARS}|(?<![\\\w$])\$(?=\S)((?:\\.|[^\\$\n]){{0,300}}?)(?<=\S)\$(?!\d)"
+    r"|\\\(((?:(?!\\\(|\n\s*\n).)*?)\\\)|\\\[(?:(?!\\\[|\n\s*\n).)*?\\\]"
     r"|\\begin\{(equation|align|gather|multline)(\*?)\}.*?\\end\{\3\4\}",
     re.DOTALL,
 )

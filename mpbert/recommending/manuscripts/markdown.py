@@ -32,7 +32,14 @@ from mpbert.recommending.manuscripts.marks import (
     plain_characters,
 )
 from mpbert.recommending.manuscripts.sentences import About, Draft, NamedKey
-from mpbert.recommending.manuscripts.sites import RST, Site, among, listed_keys, site_in_text
+from mpbert.recommending.manuscripts.sites import (
+    RST,
+    SIMPLE_KEY,
+    Site,
+    among,
+    listed_keys,
+    site_in_text,
+)
 from mpbert.recommending.manuscripts.source_text import SourceText, read_included
 
 _HEAD = re.compile(r"\A---[ \t]*\r?\n(.*?)\r?\n(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)", re.DOTALL)
@@ -43,7 +50,7 @@ _FOOTNOTE = re.compile(r"\[\^[^\[\]\s]{1,200}\]:?")
 _ROLE = re.compile(r"\{cite(?::([a-z]{1,12}))?\}`([^`<>{}]{0,2000})`")  # of MyST
 _TAG = re.compile(r"<(cite|strong)\s+data-cite=\"([^\"\n]{1,500})\"\s*(?:/>|>[^<]{0,500}</\1>)")
 _INCLUDE = re.compile(r"\{\{<\s*include\s+(\S{1,300})\s*>\}\}")  # of Quarto
-_NOCITE = re.compile(r"@(\w(?:[\w:.#$%&+?<>~/-]*[\w/])?|\*)")
+_NOCITE = re.compile(rf"@({SIMPLE_KEY}|\*)")
 _MOST_DEEP = 20  # files within files
 _LONGEST_FORMULA = 20  # characters
 

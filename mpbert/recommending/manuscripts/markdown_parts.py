@@ -7,24 +7,27 @@ holds no citation; attributes, tags and fences of a page go, and notes and capti
 import re
 from collections.abc import Iterator
 
+from mpbert.recommending.manuscripts.light import BETWEEN_DOLLARS
 from mpbert.recommending.manuscripts.marks import MARK, outermost
+from mpbert.recommending.manuscripts.sites import SIMPLE_KEY
 
 # what holds no citation, the first that begins counts
 _LITERAL = re.compile(
-    r"""
-      ^[ \t>]*(?P<fence>`{3,}|~{3,})[^\n]*\n(?:.*?^[ \t>]*(?P=fence)[`~]*[ \t]*$|.*\Z)
+    rf"""
+      ^[ \t>]*(?P<fence>`{{3,}}|~{{3,}})[^\n]*\n(?:.*?^[ \t>]*(?P=fence)[`~]*[ \t]*$|.*\Z)
+    | (?<![\w@])@(?P<key>\{{[^{{}}\s]+\}}|{SIMPLE_KEY})
     | <!--(?:(?!<!--).)*?-->
     | <(?P<tag>script|style|pre|code)\b.*?</(?P=tag)>
-    | (?<![`\\])(?P<ticks>`+)(?!`)(?:[^\n]|\n(?![ \t]*\n)){1,400}?(?<!`)(?P=ticks)(?!`)
-    | \$\$.*?\$\$
-    | (?<![\\\w$])\$(?=\S)(?:\\.|[^\\$\n]|\n(?!\s*\n)){0,300}?(?<=\S)\$(?!\d)
-    | \\begin\{(?P<name>equation|align|gather|multline|eqnarray|math|displaymath|tikzpicture
-        |verbatim|lstlisting)(?P<star>\*?)\}.*?\\end\{(?P=name)(?P=star)\}
-    | \{\{[<%](?:(?!\{\{).)*?[>%]\}\}
-    | (?<=\]\()(?:[^()\n]|\([^()\n]*\)){1,500}(?=\))
-    | (?<!@\{)<?(?:https?|ftp|doi)://[^\s<>"]+
-    | (?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,64}(?:\.[\w-]{1,64})++
-    | </?[A-Za-z][^<>\n]{0,500}>
+    | (?<![`\\])(?P<ticks>`+)(?!`)(?:[^\n]|\n(?![ \t]*\n)){{1,400}}?(?<!`)(?P=ticks)(?!`)
+    | {BETWEEN_DOLLARS}
+    | (?<![\\\w$])\$(?=\S)(?:\\.|[^\\$\n]|\n(?!\s*\n)){{0,300}}?(?<=\S)\$(?!\d)
+    | \\begin\{{(?P<name>equation|align|gather|multline|eqnarray|math|displaymath|tikzpicture
+        |verbatim|lstlisting)(?P<star>\*?)\}}.*?\\end\{{(?P=name)(?P=star)\}}
+    | \{{\{{[<%](?:(?!\{{\{{).)*?[>%]\}}\}}
+    | (?<=\]\()(?:[^()\n]|\([^()\n]*\)){{1,500}}(?=\))
+    | <?(?:https?|ftp|doi)://[^\s<>"]+
+    | (?<![\w.+-])[\w.+-]{{1,64}}@[\w-]{{1,64}}(?:\.[\w-]{{1,64}})++
+    | </?[A-Za-z][^<>\n]{{0,500}}>
     """,
     re.VERBOSE | re.DOTALL | re.MULTILINE,
 )
@@ -84,6 +87,8 @@ def literal_spans(text: str) -> list[tuple[int, int]]:
 
 def _literal_in(match: re.Match[str]) -> Iterator[tuple[int, int]]:
     """Yield what is literal of a match: of code all but captions, of a directive what is within."""
+    if match["key"]:  # of a citation, an address of the web, too
+        return
     start, end = match.span()
     directive = _DIRECTIVE.match(match[0])
     if directive:

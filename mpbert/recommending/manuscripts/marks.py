@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from mpbert.foundation.lazy_patterns import lazy_re
 from mpbert.recommending.manuscripts.citation_commands import is_noun, tex_citations
 from mpbert.recommending.manuscripts.placeholders import known_keys, open_places
-from mpbert.recommending.manuscripts.sites import PANDOC_KEY, Site
+from mpbert.recommending.manuscripts.sites import PANDOC_KEY, SIMPLE_KEY, Site
 
 PLACE = "[CITATION]"
 NOUN = "They"  # what stands for the authors that a citation names
@@ -25,7 +25,7 @@ _FILLER = "\x1a"  # stands for a character that is not looked at
 _BRACES = lazy_re(r"\{([^{}]*)\}")
 _PANDOC = lazy_re(r"\[[^\[\]@]{0,200}-?@[^\[\]]{1,2000}\](?!\()")  # before "(" it is a link
 _IN_TEXT = lazy_re(
-    r"(?<![\w@\\/])-?@(?:\{([^{}\s]+)\}|(\w(?:[\w:.#$%&+?<>~/-]*[\w/])?|\?{2,}))"
+    rf"(?<![\w@\\/])-?@(?:\{{([^{{}}\s]+)\}}|({SIMPLE_KEY}|\?{{2,}}))"
     r"(?: \[[^\[\]@\n\\]{0,40}\d[^\[\]@\n\\]{0,40}\](?![(\[{]))?"
 )
 # what Quarto, pandoc-crossref and bookdown refer to within a text -> its noun

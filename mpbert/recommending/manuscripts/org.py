@@ -6,7 +6,13 @@ Left out are code, drawers, keywords, comments and headings without a citation; 
 import re
 from dataclasses import replace
 
-from mpbert.recommending.manuscripts.light import HEADING, paragraphs, taken_out, without_formulas
+from mpbert.recommending.manuscripts.light import (
+    BETWEEN_DOLLARS,
+    HEADING,
+    paragraphs,
+    taken_out,
+    without_formulas,
+)
 from mpbert.recommending.manuscripts.marks import (
     MARK,
     NOUN,
@@ -22,7 +28,7 @@ from mpbert.recommending.manuscripts.references import about_tex
 from mpbert.recommending.manuscripts.sentences import About, Draft
 from mpbert.recommending.manuscripts.sites import (
     ORG,
-    PANDOC_KEY,
+    ORG_KEY,
     Site,
     among,
     listed_keys,
@@ -41,7 +47,8 @@ _LITERAL = re.compile(
     r"|(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,64}(?:\.[\w-]{1,64})++"
     r"|(?<![\w=~])([=~])(?=\S)[^=~\n]{1,200}(?<=\S)\2(?!\w)"
     r"|\bsrc_\w{1,20}(?:\[[^\[\]\n]*\])?\{[^{}\n]{0,300}\}"
-    r"|\$\$.*?\$\$|(?<![\\\w$])\$(?=\S)(?:\\.|[^\\$\n]){0,300}?(?<=\S)\$(?!\d)|\\\((?:(?!\\\().)*?\\\)|\\\[(?:(?!\\\[).)*?\\\]"
+    rf"|{BETWEEN_DOLLARS}|(?<![\\\w$])\$(?=\S)(?:\\.|[^\\$\n]){{0,300}}?(?<=\S)\$(?!\d)"
+    r"|\\\((?:(?!\\\(|\n\s*\n).)*?\\\)|\\\[(?:(?!\\\[|\n\s*\n).)*?\\\]"
     r"|\\begin\{(equation|align|gather|multline)(\*?)\}.*?\\end\{\3\4\}",
     _FLAGS,
 )
@@ -114,7 +121,7 @@ def citations_in(source: SourceText) -> list[tuple[Found, Site | None]]:
         start = match.start(2)
         items = [
             (start + key.start(), start + key.end(), key[1] or key[2])
-            for key in PANDOC_KEY.finditer(match[2])
+            for key in ORG_KEY.finditer(match[2])
         ]
         site = among(source, items, match.end(2), ORG)
         found.append((_of(match, items, (match[1] or "").split("/")[0]), site))

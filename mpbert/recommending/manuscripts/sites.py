@@ -15,10 +15,13 @@ from mpbert.recommending.manuscripts.placeholders import is_placeholder
 from mpbert.recommending.manuscripts.source_text import SourceText
 
 _COMMAND = lazy_re(r"\\([A-Za-z]+)")
-_SIMPLE_KEY = lazy_re(r"\w(?:[\w:.#$%&+?<>~/-]*[\w/])?")
+# of pandoc: marks of punctuation stand alone within it, but for those of an address of the web
+SIMPLE_KEY = r"\w(?:\w|[:.#$%&+?<>~/-](?=\w)|[:/](?=/))*"
+_SIMPLE_KEY = lazy_re(SIMPLE_KEY)
 PANDOC_KEY = lazy_re(
-    r"(?<![\w@])@(?:\{([^{}\s]+)\}|(\w(?:[\w:.#$%&+?<>~/-]*[\w/])?\?*|\?+))"  # Key? asks for one
-)
+    rf"(?<![\w@])@(?:\{{([^{{}}\s]+)\}}|({SIMPLE_KEY}\?*|\?+))"
+)  # Key? asks for one
+ORG_KEY = lazy_re(r"(?<![\w@])@(?:\{([^{}\s]+)\}|(\w(?:[\w:.#$%&+?<>~/-]*[\w/])?\?*|\?+))")
 _TYPST_KEY = lazy_re(r"[\w][\w.:-]*(?<![.:-])")
 
 
