@@ -54,7 +54,7 @@ class EndnoteReader(ExportReader):
         with open_file(file) as opened:
             is_xml = opened.read(99).removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"<")
         if not is_xml:
-            for place, tags in tagged_records(file, read_text(file), _FORM):
+            for place, tags in tagged_records(file, read_text(file), _FORM, self.noted):
                 yield place, _of_tags(tags)
             return
         keys: set[str] = set()

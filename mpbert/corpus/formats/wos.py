@@ -40,9 +40,9 @@ class WosReader(ExportReader):
     def exports(self, file: Path) -> Iterator[tuple[str, Export]]:
         """Yield (place, record) of all records.
 
-        :raises CorpusError: a line belongs to no record.
+        :raises CorpusError: a line with a tag belongs to no record, or no record begins.
         """
-        for place, tags in tagged_records(file, read_text(file), _FORM):
+        for place, tags in tagged_records(file, read_text(file), _FORM, self.noted):
             yield place, _export(tags)
 
 

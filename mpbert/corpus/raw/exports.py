@@ -11,6 +11,7 @@ import html
 import logging
 import re
 from abc import abstractmethod
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -81,6 +82,7 @@ class ExportReader(Reader):
     :cvar expected: what a record is, for messages.
     :cvar has_keys: whether a key of a record is one to cite it by.
     :ivar problems: of records that are left out as broken, where a reader can go on behind one.
+    :ivar noted: counts of what the latest reading left out of files beside records.
     :ivar attached: PDF files that records have attached, and the ids of these.
     :ivar texts: see :class:`mpbert.corpus.raw.files.FileSet`.
     """
@@ -106,6 +108,7 @@ class ExportReader(Reader):
         self.linker = Linker()
         self.attached: dict[Path, str] = {}
         self.problems: list[CorpusError] = []
+        self.noted: Counter[str] = Counter()
         self.texts: Mapping[Path, str] = {}
 
     def prepare(self, path: Source) -> None:
@@ -114,6 +117,7 @@ class ExportReader(Reader):
         :raises CorpusError: all records are broken; the first problem is named.
         """
         self.problems.clear()
+        self.noted.clear()
         found = False
         for file, _, paper_id, record in self._identified(path):
             found = True
@@ -122,6 +126,7 @@ class ExportReader(Reader):
                 self._attach(file, paper_id, record.files)
         if self.problems and not found and not isinstance(path, FileSet):
             raise self.problems[0]
+        self.counts.update(self.noted)
         for problem in self.problems:
             self.counts["records_left_out_as_broken"] += 1
             logger.warning("left out: %s", problem)

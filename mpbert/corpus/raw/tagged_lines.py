@@ -5,7 +5,7 @@ The parser is our own: it tells the line of what is broken, which no library doe
 
 import io
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,13 +35,19 @@ class TagForm:
     lists: frozenset[str] = frozenset()
 
 
-def tagged_records(file: Path, text: str, form: TagForm) -> Iterator[tuple[str, Tags]]:
+def tagged_records(
+    file: Path, text: str, form: TagForm, noted: Counter[str]
+) -> Iterator[tuple[str, Tags]]:
     """Yield (place, values by tag) of all records; one that lacks its end ends with the next.
 
-    :raises CorpusError: a line belongs to no record.
+    Lines without a tag between records are left out: databases number their records so.
+
+    :param noted: receives how many these are.
+    :raises CorpusError: a line with a tag belongs to no record, or no record begins.
     """
     tags: Tags = {}
     place, tag = "", ""
+    wrong: CorpusError | None = None  # of a line before the first record
     for number, line in enumerate(io.StringIO(text, newline=None), start=1):
         found = form.line.match(line.rstrip())
         is_end = found is not None and found[1] == form.last
@@ -52,8 +58,12 @@ def tagged_records(file: Path, text: str, form: TagForm) -> Iterator[tuple[str, 
         if is_first:
             tags, place = defaultdict(list), f"{file}:{number}"
         if not tags and not is_first:
-            if line.strip() and not is_end and not (found and found[1] in form.outside):
+            if found and not is_end and found[1] not in form.outside:
                 raise _outside(f"{file}:{number}", line, form)
+            if line.strip() and not found:
+                noted["lines_between_records"] += 1
+                if not place:
+                    wrong = wrong or _outside(f"{file}:{number}", line, form)
         elif found:
             tag = found[1]
             tags[tag].append((found[2] or "").strip())
@@ -64,6 +74,8 @@ def tagged_records(file: Path, text: str, form: TagForm) -> Iterator[tuple[str, 
                 tags[tag][-1] += f" {line.strip()}"
     if tags:
         yield place, tags
+    elif wrong and not place:
+        raise wrong
 
 
 def first_of(tags: Tags, names: tuple[str, ...]) -> str:

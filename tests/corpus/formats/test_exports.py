@@ -149,12 +149,36 @@ def test_the_same_library_has_the_same_ids_however_it_is_sorted(tmp_path):
         ("csl", "[", r"\.json"),
         ("ris", "TI  - On it\n", r"\.ris:1: found 'TI  - On it' outside of a record; expected 'TY"),
         ("ris", "<html>\n", r"\.ris:1: found '<html>' outside of a record"),
+        (
+            "ris",
+            "TY  - BOOK\nER  -\nTI  - On it\n",
+            r"\.ris:3: found 'TI  - On it' outside of a re",
+        ),
     ],
 )
 def test_what_is_broken_is_told_with_its_place(reader, text, message, tmp_path):
     with pytest.raises(CorpusError, match=message) as caught:
         read(reader, text, tmp_path)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        ("2. \nTY  - JOUR\nTI  - On it\nER  - \n\n47. \nTY  - JOUR\nTI  - On that\nER  - \n", 2),
+        (
+            "Record #3 of 18\nProvider: Post, Ltd.\n\nTY  -  JOUR\nTI  -  On it\nER  -\n"
+            "TY  -  JOUR\nTI  -  On that\n",
+            2,
+        ),
+    ],
+)
+def test_lines_that_number_records_are_left_out_and_counted(text, lines, tmp_path, capsys):
+    (tmp_path / "a.ris").write_text(text)
+    assert main(["index", str(tmp_path / "a.ris"), str(tmp_path / "out")]) == 0
+    said = capsys.readouterr().out
+    assert "2 papers read as ris" in said
+    assert f"lines between records, left out: {lines}\n" in said
 
 
 def test_a_corpus_of_entries_alone_is_refused_and_an_index_named(tmp_path, capsys):

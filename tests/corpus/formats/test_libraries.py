@@ -206,7 +206,7 @@ def test_authors_of_a_cell(cell, expected):
     ("reader", "text", "message"),
     [
         ("pubmed", "TI  - A\n", r":1: found 'TI  - A' outside of a record; expected 'PMID- ' and"),
-        ("wos", "PT J\nTI A\nER\nlost\n", r":4: found 'lost' outside of a record"),
+        ("wos", "PT J\nTI A\nER\nTI B\n", r":4: found 'TI B' outside of a record"),
         ("pubmed", "<PubmedArticleSet>\n<PubmedArticle>", r":2: broken XML \(no element found\)"),
         ("dblp", '<!DOCTYPE a [<!ENTITY b "c">]>\n<dblp/>', r"declares the entity 'b'; expected"),
         ("dblp", '<?xml version="1.0" encoding="x"?><dblp/>', r":1: broken XML \(unknown encoding"),
