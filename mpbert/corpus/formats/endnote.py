@@ -15,7 +15,14 @@ from xml.etree.ElementTree import Element
 
 from mpbert.corpus.formats.base import READERS
 from mpbert.corpus.published import kind_of
-from mpbert.corpus.raw.exports import Export, ExportReader, listed_tags, read_text, spoken_name
+from mpbert.corpus.raw.exports import (
+    Export,
+    ExportReader,
+    listed_tags,
+    printed_name,
+    read_text,
+    spoken_name,
+)
 from mpbert.corpus.raw.files import open_file
 from mpbert.corpus.raw.identifiers import plain_doi
 from mpbert.corpus.raw.names import persons
@@ -103,7 +110,7 @@ def _export(record: Element) -> Export:
         title=text("titles/title", "TITLE"),
         abstract=text("abstract", "ABSTRACT"),
         year=text("dates/year", "dates/pub-dates/date", "YEAR"),
-        authors=tuple(spoken_name(*name.split(",", 2)) for name in names),
+        authors=tuple(map(printed_name, names)),
         venue=text(*venues, "SECONDARY_TITLE", "publisher"),
         doi=text("electronic-resource-num", "DOI"),
         files=tuple(_files(record)),

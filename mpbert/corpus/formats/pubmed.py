@@ -11,7 +11,7 @@ from xml.etree.ElementTree import Element
 
 from mpbert.corpus.formats.base import READERS
 from mpbert.corpus.published import page_range
-from mpbert.corpus.raw.exports import Export, ExportReader, read_text, spoken_name
+from mpbert.corpus.raw.exports import Export, ExportReader, printed_name, read_text, spoken_name
 from mpbert.corpus.raw.files import open_file
 from mpbert.corpus.raw.identifiers import Identifiers
 from mpbert.corpus.raw.tagged_lines import TagForm, Tags, first_of, tagged_records
@@ -65,7 +65,7 @@ def _of_tags(tags: Tags) -> Export:
         title=_title(first_of(tags, ("TI",)), first_of(tags, ("TT", "BTI"))),
         abstract=first_of(tags, ("AB",)),
         year=first_of(tags, ("DP", "DEP")),
-        authors=tuple(spoken_name(*_SUFFIX.sub(r", \1, \2", name).split(",", 2)) for name in names),
+        authors=tuple(printed_name(_SUFFIX.sub(r", \1, \2", name)) for name in names),
         venue=venue,
         doi=next((found[1] for found in dois), ""),
         kind=_kind(tags.get("PT", ()), bool(tags.get("JT") or tags.get("TA")), "TI" in tags),

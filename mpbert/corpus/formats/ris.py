@@ -10,7 +10,7 @@ from pathlib import Path
 
 from mpbert.corpus.formats.base import READERS
 from mpbert.corpus.published import kind_of, page_range
-from mpbert.corpus.raw.exports import Export, ExportReader, read_text, spoken_name
+from mpbert.corpus.raw.exports import Export, ExportReader, printed_name, read_text
 from mpbert.corpus.raw.names import persons
 from mpbert.corpus.raw.tagged_lines import TagForm, Tags, first_of, tagged_records
 
@@ -53,7 +53,7 @@ def _export(tags: Tags) -> Export:
         title=title,
         abstract=first_of(tags, _ABSTRACT),
         year=first_of(tags, _YEAR),
-        authors=tuple(spoken_name(*name.split(",", 2)) for name in names),
+        authors=tuple(map(printed_name, names)),
         venue="" if venue == title else venue,
         doi=first_of(tags, ("DO",)),
         kind=kind_of(first_of(tags, ("TY",))),

@@ -13,9 +13,9 @@ from pathlib import Path
 
 from mpbert.corpus.formats.base import READERS
 from mpbert.corpus.published import kind_of, page_range
-from mpbert.corpus.raw.exports import Export, ExportReader, listed_tags, read_text, spoken_name
+from mpbert.corpus.raw.exports import Export, ExportReader, listed_tags, printed_name, read_text
 from mpbert.corpus.raw.identifiers import Identifiers
-from mpbert.corpus.raw.names import persons
+from mpbert.corpus.raw.names import INITIALS_LAST, persons
 from mpbert.foundation.errors import CorpusError
 
 _LONGEST_FIELD = 1 << 27  # characters, as that of other tables
@@ -54,7 +54,6 @@ _KINDS = {  # types of Scopus, Zotero and IEEE Xplore -> those of CSL
     **{"report": "report", "preprint": "preprint", "webpage": "webpage"},
 }
 _NUMBERED = re.compile(r"\s*\(\d+\)")  # an author of Scopus
-_INITIALS = re.compile(r"(.+?) ((?:[^\W\d_]{1,2}\.-?\s?)+|[A-Z]{1,3})")  # "van Dijk J.-P."
 _INITIALS_ALONE = re.compile(r"(?:[^\W\d_]{1,2}\.-?\s?)+")
 _NOBODY = ("[no author name available]", "et al.", "et al", "...")
 
@@ -165,7 +164,7 @@ def authors_of(text: str) -> list[str]:
     if len(parts) == 1:
         parts = persons(text) if " and " in text else _parted(text.split(","))
     names = (part.strip(" ,") for part in parts)
-    return [_spoken(name) for name in names if name and name.lower() not in _NOBODY]
+    return [printed_name(name) for name in names if name and name.lower() not in _NOBODY]
 
 
 def _parted(pieces: Sequence[str]) -> list[str]:
@@ -179,13 +178,7 @@ def _parted(pieces: Sequence[str]) -> list[str]:
             else:
                 names.append(piece)
         return names
-    with_initials = sum(map(bool, map(_INITIALS.fullmatch, pieces)))
+    with_initials = sum(map(bool, map(INITIALS_LAST.fullmatch, pieces)))
     if with_initials >= max(2, len(pieces) - 1) or all(" " in piece for piece in pieces):
         return pieces
     return [", ".join(pieces)]
-
-
-def _spoken(name: str) -> str:
-    if "," not in name and (found := _INITIALS.fullmatch(name)):
-        return spoken_name(found[1], found[2])
-    return spoken_name(*name.split(",", 2))

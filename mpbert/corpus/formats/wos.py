@@ -11,7 +11,7 @@ from pathlib import Path
 
 from mpbert.corpus.formats.base import READERS
 from mpbert.corpus.published import page_range
-from mpbert.corpus.raw.exports import Export, ExportReader, listed_tags, read_text, spoken_name
+from mpbert.corpus.raw.exports import Export, ExportReader, listed_tags, printed_name, read_text
 from mpbert.corpus.raw.identifiers import Identifiers
 from mpbert.corpus.raw.tagged_lines import TagForm, Tags, first_of, tagged_records
 
@@ -54,7 +54,7 @@ def _export(tags: Tags) -> Export:
         title=first_of(tags, ("TI",)),
         abstract=first_of(tags, ("AB",)),
         year=first_of(tags, ("PY", "EA", "PD")),
-        authors=tuple(spoken_name(*name.split(",", 2)) for name in names),
+        authors=tuple(map(printed_name, names)),
         venue=first_of(tags, ("SO", "J9", "CT")),
         doi=first_of(tags, ("DI", "D2")),
         references=tuple(Identifiers(doi=found[1]) for found in cited),

@@ -23,6 +23,7 @@ from mpbert.corpus.raw.files import PACKED, FileSet, Source, open_file, too_larg
 from mpbert.corpus.raw.identifiers import Identifiers, normal_doi, plain_doi
 from mpbert.corpus.raw.keys import made_key
 from mpbert.corpus.raw.linkage import Linker
+from mpbert.corpus.raw.names import GROUP, INITIALS_LAST
 from mpbert.corpus.raw.spans import plain
 from mpbert.corpus.raw.values import reading, year_of
 from mpbert.corpus.records import RawPaper
@@ -252,6 +253,12 @@ def listed_tags(*texts: str) -> tuple[str, ...]:
 def spoken_name(family: str, given: str = "", suffix: str = "") -> str:
     """Return a name in the order of speech."""
     return " ".join(filter(None, map(str.strip, (given, family, suffix))))
+
+
+def printed_name(name: str) -> str:
+    """Return the same of a name as printed: ``Knuth, D. E.``, ``Knuth D E`` or ``D. E. Knuth``."""
+    found = None if "," in name or GROUP.search(name) else INITIALS_LAST.fullmatch(name.strip())
+    return spoken_name(*(found.groups() if found else name.split(",", 2)))
 
 
 def _id_of(record: Export, titles: dict[str, int]) -> str:

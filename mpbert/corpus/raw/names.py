@@ -32,6 +32,11 @@ GROUP = lazy_re(
     re.IGNORECASE,
 )
 
+# a last name before its initials: "van Dijk J.-P.", "Smith JA", "Eberth D A"
+INITIALS_LAST = lazy_re(
+    r"(.+?) ((?:[^\W\d_]{1,2}\.-?\s?)+|[A-Z]{1,3}(?:[ -][A-Z])*)",
+)
+
 
 def persons(name: str) -> tuple[str, ...]:
     """Return the persons that a field names: ``Rada Mihalcea and Dan Moldovan`` are two.

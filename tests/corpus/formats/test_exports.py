@@ -11,7 +11,14 @@ from mpbert.corpus.formats.bibtex import BibtexReader
 from mpbert.corpus.records import RawPaper
 from mpbert.foundation.errors import CorpusError
 
-SUFFIXES = {"bibtex": ".bib", "csl": ".json", "ris": ".ris", "endnote": ".xml"}
+SUFFIXES = {
+    "bibtex": ".bib",
+    "csl": ".json",
+    "ris": ".ris",
+    "endnote": ".xml",
+    "pubmed": ".nbib",
+    "wos": ".txt",
+}
 
 
 def read(reader: str, text: str | bytes, tmp_path) -> list[RawPaper]:
@@ -63,6 +70,31 @@ def test_a_doi_is_as_publishers_register_it(tmp_path):
 def test_names_are_in_the_order_of_speech(names, expected, tmp_path):
     (paper,) = read("bibtex", f"@misc{{a, title = {{On it}}, author = {{{names}}}}}", tmp_path)
     assert paper.authors == expected
+
+
+@pytest.mark.parametrize(
+    ("printed", "spoken"),
+    [
+        ("Eberth D A", "D A Eberth"),
+        ("van Dijk JP", "JP van Dijk"),
+        ("Postel J.-B.", "J.-B. Postel"),
+        ("J. Timmons Roberts", "J. Timmons Roberts"),
+        ("World Bank Group US", "World Bank Group US"),
+    ],
+)
+def test_initials_behind_a_name_without_a_comma_are_given_names(printed, spoken, tmp_path):
+    for reader, text in (
+        ("ris", "TY  - JOUR\nTI  - On it\nAU  - {}\n"),
+        (
+            "endnote",
+            "<xml><record><titles><title>On it</title></titles><contributors><authors>"
+            "<author>{}</author></authors></contributors></record></xml>",
+        ),
+        ("pubmed", "PMID- 7\nTI  - On it\nAU  - {}\n"),
+        ("wos", "PT J\nTI On it\nAU {}\nER\n"),
+    ):
+        (paper,) = read(reader, text.format(printed), tmp_path)
+        assert paper.authors == (spoken,)
 
 
 @pytest.mark.parametrize(
