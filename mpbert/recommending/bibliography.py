@@ -114,7 +114,7 @@ def _of_file(path: Path, cited: Collection[str]) -> Iterator[tuple[str, OwnRefer
             return
         reader = bibliography_reader(path.suffix.lower())
         if path.suffix.lower() == ".bib" and path.stat().st_size > _LARGE:
-            from mpbert.corpus.raw.exports import read_text
+            from mpbert.corpus.raw.text_files import read_text
 
             records = reader.exports_in(path, _entries_of(read_text(path), cited))
         else:

@@ -15,7 +15,7 @@ def read_hayagriva(path: Path) -> dict[str, tuple[str, str]]:
     """
     import yaml
 
-    from mpbert.corpus.raw.exports import read_text
+    from mpbert.corpus.raw.text_files import read_text
 
     try:
         found = load_yaml(read_text(path))

@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mpbert.corpus.formats.base import READERS
-from mpbert.corpus.raw.exports import Export, ExportReader, listed_tags, read_text, spoken_name
+from mpbert.corpus.raw.exports import Export, ExportReader, listed_tags, spoken_name
 from mpbert.corpus.raw.names import GROUP
+from mpbert.corpus.raw.text_files import read_text
 from mpbert.foundation.errors import CorpusError
 
 if TYPE_CHECKING:

@@ -15,18 +15,12 @@ from xml.etree.ElementTree import Element
 
 from mpbert.corpus.formats.base import READERS
 from mpbert.corpus.published import kind_of
-from mpbert.corpus.raw.exports import (
-    Export,
-    ExportReader,
-    listed_tags,
-    printed_name,
-    read_text,
-    spoken_name,
-)
+from mpbert.corpus.raw.exports import Export, ExportReader, listed_tags, printed_name, spoken_name
 from mpbert.corpus.raw.files import open_file
 from mpbert.corpus.raw.identifiers import plain_doi
 from mpbert.corpus.raw.names import persons
 from mpbert.corpus.raw.tagged_lines import TagForm, Tags, first_of, tagged_records
+from mpbert.corpus.raw.text_files import read_text
 from mpbert.corpus.raw.values import reading
 from mpbert.corpus.raw.xml_records import text_in, xml_records
 

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from mpbert.corpus.formats.spreadsheet import columns_in
-from mpbert.corpus.raw.exports import UTF_16
 from mpbert.corpus.raw.files import LARGEST, FileSet, Source, open_file, walk, without_packing
+from mpbert.corpus.raw.text_files import UTF_16
 from mpbert.foundation.errors import CorpusError
 
 _BY_SUFFIX = {".bib": "bibtex", ".ris": "ris", ".nxml": "jats", ".pdf": "pdf"}

@@ -11,10 +11,11 @@ from xml.etree.ElementTree import Element
 
 from mpbert.corpus.formats.base import READERS
 from mpbert.corpus.published import page_range
-from mpbert.corpus.raw.exports import Export, ExportReader, printed_name, read_text, spoken_name
+from mpbert.corpus.raw.exports import Export, ExportReader, printed_name, spoken_name
 from mpbert.corpus.raw.files import open_file
 from mpbert.corpus.raw.identifiers import Identifiers
 from mpbert.corpus.raw.tagged_lines import TagForm, Tags, first_of, tagged_records
+from mpbert.corpus.raw.text_files import read_text
 from mpbert.corpus.raw.values import reading
 from mpbert.corpus.raw.xml_records import text_in, xml_records
 

@@ -10,9 +10,10 @@ from pathlib import Path
 
 from mpbert.corpus.formats.base import READERS
 from mpbert.corpus.published import kind_of, page_range
-from mpbert.corpus.raw.exports import Export, ExportReader, printed_name, read_text
+from mpbert.corpus.raw.exports import Export, ExportReader, printed_name
 from mpbert.corpus.raw.names import persons
 from mpbert.corpus.raw.tagged_lines import TagForm, Tags, first_of, tagged_records
+from mpbert.corpus.raw.text_files import read_text
 
 _FORM = TagForm(
     line=re.compile(r"([A-Z][A-Z0-9])[ \t]{1,2}-(?:[ \t](.*))?$"),

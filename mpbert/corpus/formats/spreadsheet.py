@@ -13,9 +13,10 @@ from pathlib import Path
 
 from mpbert.corpus.formats.base import READERS
 from mpbert.corpus.published import kind_of, page_range
-from mpbert.corpus.raw.exports import Export, ExportReader, listed_tags, printed_name, read_text
+from mpbert.corpus.raw.exports import Export, ExportReader, listed_tags, printed_name
 from mpbert.corpus.raw.identifiers import Identifiers
 from mpbert.corpus.raw.names import INITIALS_LAST, persons
+from mpbert.corpus.raw.text_files import read_text
 from mpbert.foundation.errors import CorpusError
 
 _LONGEST_FIELD = 1 << 27  # characters, as that of other tables

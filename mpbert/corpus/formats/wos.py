@@ -11,9 +11,10 @@ from pathlib import Path
 
 from mpbert.corpus.formats.base import READERS
 from mpbert.corpus.published import page_range
-from mpbert.corpus.raw.exports import Export, ExportReader, listed_tags, printed_name, read_text
+from mpbert.corpus.raw.exports import Export, ExportReader, listed_tags, printed_name
 from mpbert.corpus.raw.identifiers import Identifiers
 from mpbert.corpus.raw.tagged_lines import TagForm, Tags, first_of, tagged_records
+from mpbert.corpus.raw.text_files import read_text
 
 _FORM = TagForm(
     line=re.compile(r"([A-Z][A-Z0-9])(?: (.*))?$"),

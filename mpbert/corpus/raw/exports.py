@@ -6,7 +6,6 @@ A record has a key, or a DOI stands for it; where both lack, a key is made of th
 year and the title, so that a later export of the same library has the same keys.
 """
 
-import codecs
 import html
 import logging
 import re
@@ -19,7 +18,7 @@ from typing import ClassVar
 
 from mpbert.corpus.formats.base import Reader
 from mpbert.corpus.published import Publication, labels_of
-from mpbert.corpus.raw.files import PACKED, FileSet, Source, open_file, too_large, walk
+from mpbert.corpus.raw.files import PACKED, FileSet, Source, walk
 from mpbert.corpus.raw.identifiers import Identifiers, normal_doi, plain_doi
 from mpbert.corpus.raw.keys import made_key
 from mpbert.corpus.raw.linkage import Linker
@@ -31,8 +30,6 @@ from mpbert.corpus.splits import YearSplits
 from mpbert.foundation.errors import CorpusError, listed
 
 logger = logging.getLogger(__name__)
-_MOST_BYTES = 1 << 28  # of a file: 100,000 papers with abstracts
-UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)  # how a file of it begins
 _SPACE = re.compile(r"\s+")
 # tags that exports leave in titles and abstracts; a bare "<" is a sign of comparison
 _BLOCK = re.compile(r"</?(?:jats:)?(?:p|br|div|sec|title|li?|list|list-item)\b[^<>]*>", re.I)
@@ -224,24 +221,6 @@ class ExportReader(Reader):
         if "<" in text:
             text = _INLINE.sub("", _BLOCK.sub(" ", text))
         return " ".join(html.unescape(text).split())
-
-
-def read_text(path: Path) -> str:
-    """Return the text of a file, unpacked.
-
-    :raises CorpusError: it is unreadable, too large, or not in UTF-8.
-    """
-    with open_file(path) as file:
-        data = file.read(_MOST_BYTES + 1)
-    if len(data) > _MOST_BYTES:
-        raise too_large(path, "file", _MOST_BYTES)
-    try:
-        return data.decode("utf-16" if data.startswith(UTF_16) else "utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise CorpusError(
-            f"{path}:{line}: found broken UTF-8; expected a file in UTF-8: export the library so"
-        ) from error
 
 
 def listed_tags(*texts: str) -> tuple[str, ...]:

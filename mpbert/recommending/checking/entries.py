@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from mpbert.corpus.clean import CleanPaper, clean_paper
-from mpbert.corpus.raw.exports import Export, read_text
+from mpbert.corpus.raw.exports import Export
+from mpbert.corpus.raw.text_files import read_text
 from mpbert.foundation.errors import CorpusError
 from mpbert.recommending.bibliography import READERS, bibliography_reader
 from mpbert.recommending.checking.findings import Finding

@@ -16,8 +16,8 @@ from mpbert.corpus.clean import CleanPaper
 from mpbert.corpus.formats.base import READERS, Reader
 from mpbert.corpus.formats.mixed import MixedReader, library_reader
 from mpbert.corpus.raw.bibtex_entries import BibtexEntries
-from mpbert.corpus.raw.exports import read_text
 from mpbert.corpus.raw.files import FileSet, Source, walk
+from mpbert.corpus.raw.text_files import read_text
 from mpbert.foundation.engines import OwnProcesses
 from mpbert.foundation.progress import progress
 from mpbert.recommending.arrivals import digest_of

@@ -166,11 +166,7 @@ def test_the_same_library_has_the_same_ids_however_it_is_sorted(tmp_path):
             r"\.bib:\d: broken entry, .* on line 2 \(",
         ),
         ("bibtex", "@misc{a, title {On it}}", r"\.bib:1: broken entry, .*'=' expected"),
-        (
-            "bibtex",
-            b"\n@misc{a, title = {\xfcber}}",
-            r"\.bib:2: found broken UTF-8; expected a file",
-        ),
+        ("bibtex", b"\xff\xfe@", r"\.bib: found broken UTF-16; expected a file in UTF-8"),
         ("csl", '{"a": 1}', r"\.json: found an object without a list of items; expected CSL JSON"),
         (
             "csl",
@@ -211,6 +207,23 @@ def test_lines_that_number_records_are_left_out_and_counted(text, lines, tmp_pat
     said = capsys.readouterr().out
     assert "2 papers read as ris" in said
     assert f"lines between records, left out: {lines}\n" in said
+
+
+@pytest.mark.parametrize(
+    ("reader", "text"),
+    [
+        ("bibtex", b"\n@misc{a, title={\xfcber \xc3\xbcber}, author={Ren\xe9e \x93Q\x94 \x81}}"),
+        ("ris", b"TY  - JOUR\nTI  - \xfcber \xc3\xbcber\nAU  - Ren\xe9e \x93Q\x94 \x81"),
+    ],
+)
+def test_bytes_that_are_no_utf_8_are_read_as_those_of_windows(reader, text, tmp_path, caplog):
+    (paper,) = read(reader, text, tmp_path)
+    assert (paper.title, paper.authors) == ("über über", ("Renée “Q” \ufffd",))
+    said, file = caplog.records[0].message, tmp_path / f"library{SUFFIXES[reader]}"
+    assert said.startswith(
+        f"{file}:2: found bytes that are no UTF-8, read as Windows-1252; expected"
+    )
+    assert len(caplog.records) == 1
 
 
 def test_a_corpus_of_entries_alone_is_refused_and_an_index_named(tmp_path, capsys):
