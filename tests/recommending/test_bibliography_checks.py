@@ -97,6 +97,12 @@ def test_a_bibliography_that_cannot_be_read_is_an_error(found, tmp_path):
     assert "defined in no bibliography of those that could be read" in finding.message
 
 
+def test_an_entry_without_a_key_is_told_and_one_in_a_comment_is_not(found):
+    told = found(bib=BIB + "%@misc{old, title={Old}}\n@misc{, title={Queues of letters}}\n@misc{")
+    assert told[("broken-entry", "")][:2] == ("refs.bib", 12)
+    assert not {("unused-entry", "old"), ("unused-entry", "")} & set(told)
+
+
 def test_a_bibliography_may_be_named(found, tmp_path):
     (tmp_path / "other.bib").write_text("@misc{mogul, title={Path MTU discovery}, year=1990}")
     named = found(bibliographies=[tmp_path / "other.bib"])

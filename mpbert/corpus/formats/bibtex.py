@@ -2,7 +2,8 @@ r"""Reader of BibTeX and BibLaTeX: the ``.bib`` files of LaTeX, Zotero, Mendeley
 
 pybtex parses the files, and pylatexenc turns LaTeX into text: ``G{\"o}del`` is Gödel. What an
 entry lacks comes from its ``crossref``. An abbreviation that no ``@string`` explains stands for
-itself.
+itself. ``%`` begins a comment between fields, and between entries at the beginning of a line, as
+biber has it.
 """
 
 import re
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mpbert.corpus.formats.base import READERS
+from mpbert.corpus.raw.bibtex_entries import in_comment
 from mpbert.corpus.raw.exports import Export, ExportReader, listed_tags, spoken_name
 from mpbert.corpus.raw.names import GROUP
 from mpbert.corpus.raw.text_files import read_text
@@ -26,7 +28,8 @@ _DOLLAR = re.compile(r"(?<!\\)\$")
 # what pylatexenc leaves out
 _SIGNS = {"textless": "<", "textgreater": ">", "textbar": "|", "textquotesingle": "'"}
 _SIGNS |= {"slash": "/", "TeX": "TeX", "LaTeX": "LaTeX", "BibTeX": "BibTeX"}
-_UNSEEN = re.compile(r"\\(?:href|noopsort)\s*\{[^{}]*\}")  # an address, a word to sort by
+# an address, a word to sort by, a brace that balances another
+_UNSEEN = re.compile(r"\\(?:href|noopsort)\s*\{[^{}]*\}|\\vphantom\s*(?:\{\\[{}]\}|\\[{}])")
 _VENUES = ("journal", "journaltitle", "booktitle", "howpublished", "school", "institution")
 _BEGINNING = re.compile(r"^[ \t]*@[ \t]*\w+[ \t]*[{(]", re.MULTILINE)  # of an entry
 _INHERITED = (*_VENUES, "year", "date", "publisher", "volume")
@@ -69,6 +72,7 @@ class BibtexReader(ExportReader):
         by_key: dict[str, Fields] = {}
         for _, _, key, fields in entries:
             by_key.setdefault(key.lower(), fields)
+        by_key.pop("", None)
         for line, kind, key, fields in entries:
             parent = by_key.get(fields.get("crossref", "").lower(), {})
             names = (*_INHERITED, "author") if kind in _PARTS else _INHERITED
@@ -92,18 +96,23 @@ def _entries(
 ) -> Iterator[tuple[int, str, str, Fields]]:
     """Yield (line, type, key, fields by small names) of all entries that are not broken.
 
-    Of fields of one name the first counts.
+    Of fields of one name the first counts. A key may be empty.
 
     :param problems: receives what is wrong with each broken entry, which ends at the next line that
         begins one.
     """
     from pybtex.database.input.bibtex import LowLevelParser, SkipEntry
-    from pybtex.scanner import PybtexSyntaxError
+    from pybtex.scanner import Pattern, PybtexSyntaxError
 
     parser = LowLevelParser(text, macros=_Strings())
+    parser.WHITESPACE = Pattern(r"(?:\s|%[^\r\n]*)+", "white space")
+    parser.KEY_BRACE = Pattern(r"[^\s,}]+|(?=,)", "entry key")
+    parser.KEY_PAREN = Pattern(r"[^\s,]+|(?=,)", "entry key")
     line, counted = 1, 0
     while parser.skip_to([parser.AT]):
         parser.command_start = start = parser.pos - 1
+        if in_comment(text, start):
+            continue
         line, counted = line + text.count("\n", counted, start), start
         try:
             command, body = parser.parse_command()

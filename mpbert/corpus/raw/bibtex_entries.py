@@ -14,6 +14,11 @@ _PARENT = re.compile(r"""\s*=\s*["{]\s*([^\s"}]+)""")
 _STRING = "@string"  # stands for the key of what holds an abbreviation
 
 
+def in_comment(text: str, place: int) -> bool:
+    """Whether a place in a text of BibTeX, outside of entries, is in a line that begins with %."""
+    return text[text.rfind("\n", 0, place) + 1 : place].lstrip().startswith("%")
+
+
 class BibtexEntries:
     """The entries of a text.
 
@@ -36,6 +41,8 @@ class BibtexEntries:
             start, (kind, key, comma) = each.start(), each.groups()
             is_entry = (kind := kind.lower()) not in ("string", "preamble", "comment")
             if start and text[start - 1] != "\n":
+                if in_comment(text, start):
+                    continue
                 if text[text.rfind("\n", 0, start) + 1 : start].strip():
                     if is_entry and comma:
                         return False

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from mpbert.corpus.clean import CleanPaper, clean_paper
+from mpbert.corpus.raw.bibtex_entries import in_comment
 from mpbert.corpus.raw.exports import Export
 from mpbert.corpus.raw.text_files import read_text
 from mpbert.foundation.errors import CorpusError
@@ -22,6 +23,7 @@ _KEY = re.compile(r"@[ \t]*(\w+)[ \t]*[{(]\s*([^\s,{}()=\"]+)\s*,")
 _NAMING = ("crossref", "xref", "xdata", "entryset", "related")  # fields that name entries
 # kinds of entries that are no works: settings of styles, and what others take fields from
 _NO_WORKS = frozenset("control ieeetranbstctl bstcontrol xdata set comment string preamble".split())
+_GIVE_KEY = "expected one to cite it by, such as @article{knuth1984, ...}"
 _WHERE = re.compile(r"^.*?:(\d+): ")
 
 
@@ -90,10 +92,17 @@ def entries_of_text(text: str, name: Path) -> tuple[list[BibEntry], list[Finding
         found = list(_of_bibtex(reader, text, name))
     except CorpusError as error:
         return [], [_broken(name, error, UNREAD)]
+    findings = [_broken(name, problem) for problem in reader.problems]
+    findings += [
+        Finding("broken-entry", name, entry.line, f"found an entry without a key: {_GIVE_KEY}")
+        for entry in found
+        if not entry.key
+    ]
+    found = [entry for entry in found if entry.key]
     if reader.problems:
         known = {entry.key for entry in found}
         found += [entry for entry in _scanned(text, name) if entry.key not in known]
-    return found, [_broken(name, problem) for problem in reader.problems]
+    return found, findings
 
 
 def _of_bibtex(reader: Any, text: str, path: Path) -> Iterator[BibEntry]:
@@ -116,6 +125,8 @@ def _keys(fields: dict[str, str], *names: str) -> tuple[str, ...]:
 def _scanned(text: str, path: Path) -> Iterator[BibEntry]:
     """Yield all entries of a text by their keys alone."""
     for match in _KEY.finditer(text):
+        if in_comment(text, match.start()):
+            continue
         line = text.count("\n", 0, match.start()) + 1
         yield BibEntry(match[2], path, line, kind=match[1].lower())
 

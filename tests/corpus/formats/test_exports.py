@@ -39,6 +39,7 @@ def read(reader: str, text: str | bytes, tmp_path) -> list[RawPaper]:
         (r"{{NASA}} -- ``quoted'' $\alpha_1^2$", "NASA – “quoted” $\\alpha_1^2$"),
         ("plain_text with a_b^c", "plain_text with a_b^c"),
         (r"{\texttt{p4est}}: \textsf{octrees} of \LaTeX\ users", "p4est: octrees of LaTeX users"),
+        (r"\{\vphantom{\}}HardFails\vphantom\{\}: on it", "{HardFails}: on it"),
         (r"\href{http://a.b}{Notes} I/O, GNU \texttt{diff}", "Notes I/O, GNU diff"),
     ],
 )
@@ -207,6 +208,38 @@ def test_lines_that_number_records_are_left_out_and_counted(text, lines, tmp_pat
     said = capsys.readouterr().out
     assert "2 papers read as ris" in said
     assert f"lines between records, left out: {lines}\n" in said
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "% As @article, @book\n@misc{a,\n%year = {1999},\n year=2001, % sure\n title={On it}}",
+        "@misc{a, year=2001, %\r\n title={On it}}\r\n  %@misc{b,\r\n%title = {That}}\r\n",
+        '@misc{a, title="On it", % no quote "\n year=2001}',
+    ],
+)
+def test_comments_of_a_bib_are_left_out(text, tmp_path, caplog):
+    (paper,) = read("bibtex", text, tmp_path)
+    assert (paper.paper_id, paper.title, paper.year) == ("a", "On it", 2001)
+    assert not caplog.records
+
+
+def test_what_begins_with_a_percent_sign_within_a_value_is_no_comment(tmp_path):
+    text = '@misc{a, title={Ten\n% of it}, abstract="Half,\n% or 5 % of\n%it."}\n@misc{'
+    (paper,) = read("bibtex", text, tmp_path)
+    assert (paper.title, paper.abstract[0].text) == ("Ten % of it", "Half, % or 5 % of %it.")
+
+
+def test_the_line_of_a_broken_entry_counts_comments(tmp_path):
+    with pytest.raises(CorpusError, match=r"\.bib:4: broken entry, which begins on line 3 "):
+        read("bibtex", "% @book\n%\n@misc{a, % one\n title {On it}}", tmp_path)
+
+
+def test_an_entry_without_a_key_has_a_made_one(tmp_path):
+    text = "@misc{, title={Routing of it}, author={Ŝmith, A}, year=2001}\n@misc(, title={Sorting})"
+    found = read("bibtex", text, tmp_path)
+    assert [paper.paper_id for paper in found] == ["smith2001routing", "sorting"]
+    assert not any(paper.published.id_is_key for paper in found)
 
 
 @pytest.mark.parametrize(
