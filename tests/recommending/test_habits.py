@@ -199,6 +199,20 @@ FORMS = [
      "= Head <h>\nAs @h says, trees @a[p. 3] @K1 @K2 fall. // @no"),
     ("Typst, cite", "a.typ", '#cite(<a>, form: "prose") say so. Trees @todo.',
      ["a | They say so.", " | Trees."], 2, '#cite(<a>, form: "prose") say so. Trees @K1 @K2.'),
+    ("Typst, no space", "a.typ", "Trees fall@a:x@b-2.c@todo. Oaks stand.@d Mail a.b@x.org @e.",
+     ["a:x | Trees fall.", "b-2.c | Trees fall.", " | Trees fall.", "d | Oaks stand.",
+      "e | Mail."], 3,
+     "Trees fall@a:x@b-2.c@K1 @K2. Oaks stand.@d Mail a.b@x.org @e."),
+    ("Typst, cite in any order", "a.typ",
+     '#cite(form: "prose", <a>) say so. #citet(supplement: [p. (3)], label("b")) too. Oaks @a.',
+     ["a | They say so.", "b | They too.", "a | Oaks."], 1,
+     '#cite(form: "prose", <a>) @K1 @K2 say so. #citet(supplement: [p. (3)], label("b")) too. '
+     'Oaks @a.'),
+    ("Typst, labels", "a.typ",
+     '= Head <1-ü>\n#link(<a>)[Trees] @1-ü @a. #figure([x]) #label("f") @f',
+     ["a | Trees This."], None, ""),
+    ("Typst, a dollar in a formula", "a.typ", 'Trees $f("$a")$ fall @a. Oaks $x$ @b.',
+     ["a | Trees fall.", "b | Oaks."], None, ""),
     ("Typst, caption", "a.typ", '#figure(image("x.png"), caption: [Oaks @a]) <f>', ["a | Oaks"],
      None, ""),
     ("notebook", "a.ipynb", json.dumps({"cells": [
@@ -583,6 +597,41 @@ def test_files_that_lyx_includes_are_read_and_written_to(tmp_path, caplog):
     (tmp_path / "one" / "b.lyx").write_text("Oaks.")
     with pytest.raises(ManuscriptError, match=r"b\.lyx: holds no"):
         read_manuscript_file(tmp_path / "main.lyx")
+
+
+def test_files_that_typst_includes_share_their_labels(tmp_path):
+    (tmp_path / "one").mkdir()
+    head = '#import "@preview/x:1.0": y\n#show: y.with(bibliography: bibliography("a.yml"))\n'
+    code = '#{\n  include "/one/c.typ"\n}\n'
+    included = '#include "one/a.typ"\n#include("one/b.typ")\n'
+    (tmp_path / "main.typ").write_text(f"{head}{included}{code}See @sec-c.")
+    (tmp_path / "one" / "a.typ").write_text("= Head <sec-a>\nAs @sec-b says, trees fall @a.")
+    (tmp_path / "one" / "b.typ").write_text("= Head <sec-b>\nAs @sec-a says, oaks fall @todo.")
+    (tmp_path / "one" / "c.typ").write_text('= Head <sec-c>\nElms @c. #include "../main.typ"')
+    manuscript = read_manuscript_file(tmp_path / "main.typ")
+    assert manuscript.keys == [("a",), (), ("c",)]
+    assert manuscript.about.bibliographies == ("a.yml",)
+    change = text_change(manuscript.mentions[1].site, ["K1"])
+    assert change.path.name == "b.typ" and b"fall @K1." in change.after
+
+
+@pytest.mark.parametrize(
+    ("text", "title"),
+    [
+        ('#let f(title: "example test") = 1\n#set document(author: "X", title: [Oak \\ trees])',
+         "Oak trees"),
+        ('// #show: book.with(title: "no")\n#show: book.with(\n  id: 1, title: "Oaks",\n)', "Oaks"),
+        ('#show: doc => thesis(title: name, doc)\n#let name = [Oaks]', "Oaks"),
+        ('#{\n  show: x.with(title: (\n    en: [Oaks], de: [Eichen]))\n}', "Oaks"),
+        ('#paper(title: "Oaks", authors: ("X",))[\nElms.]', "Oaks"),
+        ('#bibliography("a.bib", title: "References")\n#figure(title: "no")\n#show: x.with()', ""),
+    ],
+)  # fmt: skip
+def test_the_title_of_typst_is_that_of_its_document_or_template(text, title, tmp_path):
+    (tmp_path / "a.typ").write_text(f"{text}\nTrees @a.")
+    manuscript = read_manuscript_file(tmp_path / "a.typ")
+    assert (manuscript.sentences[0] == title) == bool(title)
+    assert "example test" not in manuscript.sentences and "no" not in manuscript.sentences
 
 
 def test_a_list_of_references_under_a_plain_heading_is_no_text_of_libreoffice(tmp_path):

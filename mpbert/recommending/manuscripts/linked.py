@@ -20,7 +20,7 @@ _INCLUDED = {
     "markdown": re.compile(r"\{\{<\s*include\s+(\S{1,300})\s*>\}\}"),
     "org": re.compile(r"^[ \t]*#\+include:[ \t]*\"([^\"\n]+)\"", re.MULTILINE | re.IGNORECASE),
     "rst": re.compile(r"^[ \t]*\.\. include::[ \t]*(\S+)", re.MULTILINE),
-    "typst": re.compile(r'#include\s+"([^"]+)"'),
+    "typst": typst.INCLUDE,
 }
 _ROOT = re.compile(r"^%\s*!\s*T[eE]X\s+root\s*=\s*(\S.*?)\s*$", re.MULTILINE)
 _DOCUMENT = re.compile(r"^[^%\n]*\\(?:documentclass|begin\s*\{document\})", re.MULTILINE)

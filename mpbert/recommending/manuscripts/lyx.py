@@ -34,7 +34,7 @@ _NAMED = 5  # files that a warning names
 _INCLUDED = "\\included "  # begins a line that names a file
 _INCLUDE = re.compile(
     r"^\\begin_inset CommandInset include\s*\nLatexCommand (?:include|input)\s*\n"
-    r"(?:preview.*\n)?filename \"([^\"\n]+)\"(?:(?!\\end_inset).*\n)*?\\end_inset[ ]*$",
+    r"(?:preview.*\n)?filename \"([^\"\n]+)\"(?:(?!\\end_inset).*\n){0,20}?\\end_inset[ ]*$",
     re.MULTILINE,
 )
 _CITATION = re.compile(

@@ -146,12 +146,12 @@ _READERS: dict[str, Callable[[SourceText], Draft]] = {
     "typst": partial(typst.read_typst, includes=False),
 }
 FORMS = tuple(_READERS)
-_CITATIONS = {"org": (org.CITE, org.REF), "rst": (rst.ROLE,), "typst": (typst.CITE,)}
+_CITATIONS = {"org": (org.CITE, org.REF), "rst": (rst.ROLE,), "typst": (typst.CITE, typst.KEY)}
 
 
 def _citation_at(text: str, form: str, cursor: int) -> tuple[int, int] | None:
     """Return [start, end) of the citation in or beside which the cursor stands."""
-    found = find_places(text, in_text_keys=form in ("markdown", "typst"))
+    found = find_places(text, in_text_keys=form == "markdown")
     spans = [(one.start, one.end) for one in found]
     spans += [match.span() for kind in _CITATIONS.get(form, ()) for match in kind.finditer(text)]
     return next(((start, end) for start, end in spans if start <= cursor <= end), None)

@@ -1,9 +1,20 @@
 """Code of Typst, which is no text but for the content in its brackets."""
 
 import re
+from itertools import islice
 
 _CODE_LINE = re.compile(r"^[ \t]*#(?:set|show|let|import)\b", re.MULTILINE)
 _CALL = re.compile(r"#[A-Za-z_][\w.-]*(?=[(\[])|#(?=[\[{])|#[A-Za-z_][\w.-]*;?")
+# what names the title: the document, a template, or a call that names authors too
+_TITLING = re.compile(
+    r"^[ \t]*(?:#?(?:set[ \t]+document|show[ \t]*:[^\n(\[{]*)|#([\w.-]+))\(", re.MULTILINE
+)
+_AUTHOR = re.compile(r"\bauthors?:")
+_TITLE = re.compile(
+    r'\btitle:\s*(?:\(\s*[\w-]+:\s*)?(?:"([^"\n]+)"|\[([^\[\]]+)\]|([A-Za-z_][\w-]*))'
+)
+_HEAD, _MOST_ARGUMENTS = 20_000, 5_000  # characters
+_MOST_CALLS = 100
 _DEEPEST = 50
 _BRACKETS = {"(": ")", "[": "]", "{": "}"}
 
@@ -38,6 +49,29 @@ def without_code(text: str, apart: list[str], depth: int = 0) -> str:
             end = closing + 1
         last = max(end, last)
     return "".join([*pieces, text[last:]])
+
+
+def title_in(text: str, code: str) -> str:
+    """Return the title that a text gives its document, or its template; empty where it gives none.
+
+    :param code: the text without comments and the like, of the same length.
+    """
+    code = code[:_HEAD]
+    for call in islice(_TITLING.finditer(code), _MOST_CALLS):
+        start = call.end() - 1
+        end = start + _closing(code[start : start + _MOST_ARGUMENTS], 0)
+        if call[1] and not _AUTHOR.search(code, start, end):
+            continue
+        found = _TITLE.search(code, start, end)
+        if found and found[3]:
+            found = re.search(
+                rf'^[ \t]*#?let[ \t]+{found[3]}[ \t]*=[ \t]*(?:"([^"\n]+)"|\[([^\[\]]+)\])',
+                *(code, re.MULTILINE),
+            )
+        if found:
+            said = text[slice(*found.span(1 if found[1] else 2))]
+            return re.sub(r"\s*\\?\s+", " ", said).strip()  # "\\ " ends a line
+    return ""
 
 
 def _end_of_line(text: str, start: int) -> int:
