@@ -368,6 +368,19 @@ def test_remarks_are_of_low_severity_and_can_be_switched_off(index, tmp_path):
     assert messages == [expected]
 
 
+def test_a_label_of_another_file_of_typst_is_no_undefined_key(index, tmp_path):
+    (tmp_path / "refs.bib").write_text(BIB)
+    (tmp_path / "b.typ").write_text("= Head <sec-b>\nOaks.")
+
+    async def use(editor):
+        text = '#bibliography("refs.bib")\n#include "b.typ"\nAs @sec-b says, trees @gone.'
+        uri = editor.open(tmp_path / "a.typ", text)
+        await until(lambda: editor.diagnostics.get(uri))
+        return [each.message for each in editor.diagnostics[uri]]
+
+    assert edited(index, use) == ["'gone' is defined in no bibliography"]
+
+
 def test_actions_cite_one_of_the_papers_of_a_place_and_add_what_is_missing(index, tmp_path):
     (tmp_path / "refs.bib").write_text(BIB)
 

@@ -57,6 +57,7 @@ def test_a_position_outside_of_a_text_is_the_nearest_place():
         ("org", "A cite:sm|", "cite:sm", "sm", (), "cite:k/1"),
         ("rst", "A :cite:p:`a,sm|` b", ":cite:p:`a,sm`", "sm", ("a",), "a,k/1`"),
         ("typst", 'A #cite(<sm|>, form: "x")', '#cite(<sm>, form: "x")', "sm", (), "<k/1>"),
+        ("typst", 'A #cite(form: "x", <sm|>)', '#cite(form: "x", <sm>)', "sm", (), ", <k/1>"),
         ("typst", "A @sm| b", "@sm", "sm", (), 'A #cite(label("k/1")) b'),
     ],
 )
@@ -93,6 +94,11 @@ def test_elsewhere_nothing_is_typed(form, marked):
         ("org", "[cite:see @a p. 3;@b] =@code= cite:c,d [[cite:&e;&f]]", "a b c d e f"),
         ("rst", ":cite:p:`p,a` [Key]_ ``:cite:`code```", "p a Key"),
         ("typst", '#cite(<form>, form: "prose") @a.b. `@code`', "form a.b"),
+        (
+            "typst",
+            '#import "@preview/x:1.0"\n= H <h>\nSo.@a:b@c-d @h #cite(form: "x", <e>)',
+            "a:b c-d e",
+        ),
     ],
 )
 def test_each_key_is_found_where_it_stands(form, text, keys):

@@ -51,8 +51,9 @@ def remarks_on_buffer(state: ManuscriptState) -> Iterator[Remark]:
     defined = {key.casefold() for key in entries} | _others(state)
     if not defined and all(state.texts.text(p) is None for p in state.project.bibliographies):
         return  # no bibliography is known
+    labels = {label for p in state.project.files for label in state.uses_of(p).labels}
     for use in uses.keys:
-        if use.key.casefold() not in defined:
+        if use.key.casefold() not in defined and use.key not in labels:
             paper_id = state.paper_id(use.key)
             known = "" if paper_id is None else "; it is a paper of the index"
             message = f"{use.key!r} is defined in no bibliography{known}"

@@ -9,6 +9,7 @@ from mpbert.recommending.manuscripts.marks import Found
 from mpbert.recommending.manuscripts.placeholders import is_placeholder
 from mpbert.recommending.manuscripts.sites import Site
 from mpbert.recommending.manuscripts.source_text import SourceText
+from mpbert.recommending.manuscripts.typst import labels_of
 
 _APART = re.compile(r"[\s{}\[\]()<>,;@&`\"'|]+")
 _STOPS = ".:!?*_-"
@@ -29,12 +30,14 @@ class FileUses:
     """What a file cites.
 
     :param open_places: citations that are still to be chosen, such as ``[CITATION]``.
+    :param labels: that it defines, whose references look like citations.
     :param words: all that may be a key, in small letters, wherever it stands.
     """
 
     source: SourceText
     keys: tuple[KeyUse, ...]
     open_places: tuple[tuple[Found, Site | None], ...]
+    labels: frozenset[str]
     words: frozenset[str]
 
 
@@ -63,4 +66,5 @@ def read_uses(source: SourceText, form: str) -> FileUses:
             open_places.append((found, site))
     parts = _APART.split(source.text.casefold())
     words = frozenset(each for part in parts for each in (part, part.strip(_STOPS)))
-    return FileUses(source, tuple(keys), tuple(open_places), words)
+    labels = frozenset(labels_of(source) if form == "typst" else ())
+    return FileUses(source, tuple(keys), tuple(open_places), labels, words)
