@@ -39,6 +39,7 @@ _SAID = {
     "years_by_the_name_of_the_file": "years taken from the name of a PDF file",
     "attached_files_not_found": "attached files not found",
     "attached_files_left_unread": "attached PDF files left unread",
+    "attachments_and_notes_left_out": "attachments and notes that stand alone, left out",
     "lines_between_records": "lines between records, left out",
     "records_left_out_as_broken": "records left out as broken",
     "files_left_out_as_broken": "files left out as broken",

@@ -1,13 +1,16 @@
 """Reader of CSL JSON: exports of Zotero, Better BibTeX and Mendeley, and what pandoc reads.
 
-A file is an array of items, or an object that holds it under ``items``.
+A file is an array of items, or an object that holds it under ``items``, as that of Better BibTeX
+JSON does, whose items have the fields of Zotero. Attachments and notes that are items are left out.
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from mpbert.corpus.formats.base import READERS
+from mpbert.corpus.formats.zotero.fields import NO_WORKS, export_of, item_of
 from mpbert.corpus.published import kind_of
 from mpbert.corpus.raw.exports import Export, ExportReader, listed_tags
 from mpbert.corpus.raw.json_stream import iter_members
@@ -32,7 +35,10 @@ class CslReader(ExportReader):
         """
         for place, item in _items(file):
             with reading(place, self.expected):
-                record = _export(item)
+                if item.get("itemType") in NO_WORKS:
+                    self.noted["attachments_and_notes_left_out"] += 1
+                    continue
+                record = _of_zotero(item) if "itemType" in item else _export(item)
             yield place, record
 
 
@@ -55,6 +61,10 @@ def _items(file: Path) -> Iterator[tuple[str, dict[str, Any]]]:
         )
 
 
+def _of_zotero(item: dict[str, Any]) -> Export:
+    return replace(export_of(item_of(item)), files=_files(item))
+
+
 def _export(item: dict[str, Any]) -> Export:
     venues = (text_of(item[name]) for name in _VENUES if item.get(name))
     return Export(
@@ -65,7 +75,7 @@ def _export(item: dict[str, Any]) -> Export:
         authors=tuple(map(_name, item.get("author") or item.get("editor") or ())),
         venue=next(venues, ""),
         doi=text_of(item.get("DOI")),
-        files=tuple(filter(None, map(_path, item.get("attachments") or ()))),
+        files=_files(item),
         kind=kind_of(printed(item.get("type"))),
         volume=printed(item.get("volume")),
         number=printed(item.get("issue") or item.get("number")),
@@ -75,9 +85,10 @@ def _export(item: dict[str, Any]) -> Export:
     )
 
 
-def _path(attachment: dict[str, Any]) -> str:
-    """Return the path of a file that Better BibTeX or Zotero has attached."""
-    return text_of(attachment.get("localPath") or attachment.get("path"))
+def _files(item: dict[str, Any]) -> tuple[str, ...]:
+    """Return the paths of files that Better BibTeX or Zotero has attached."""
+    attached = item.get("attachments") or ()
+    return tuple(filter(None, (text_of(a.get("localPath") or a.get("path")) for a in attached)))
 
 
 def _name(author: dict[str, Any]) -> str:

@@ -1,5 +1,6 @@
 """The readers of exports of reference managers: BibTeX, CSL JSON, RIS."""
 
+import json
 from collections import Counter
 
 import pytest
@@ -189,6 +190,28 @@ def test_what_is_broken_is_told_with_its_place(reader, text, message, tmp_path):
     with pytest.raises(CorpusError, match=message) as caught:
         read(reader, text, tmp_path)
     assert "\n" not in str(caught.value)
+
+
+def test_better_bibtex_json_has_the_fields_of_zotero(tmp_path, capsys):
+    people = [
+        {"creatorType": "editor", "lastName": "Märker", "firstName": "Dora"},
+        {"creatorType": "author", "lastName": "Queue", "firstName": "Jonathan"},
+        {"creatorType": "author", "name": "Postal Union"},
+    ]
+    item = {"itemType": "journalArticle", "citationKey": "queue2001", "creators": people}
+    item |= {"title": "On it", "date": "2001-05", "abstractNote": "It is.", "DOI": "10.1234/a"}
+    item |= {"publicationTitle": "Post", "issue": "4", "tags": [{"tag": "mail"}], "version": 7}
+    alone = [{"itemType": kind, "title": "x.pdf", "key": "A"} for kind in ("attachment", "note")]
+    text = json.dumps({"config": {"id": "a"}, "items": [item, *alone]})
+    (paper,) = read("csl", text, tmp_path)
+    assert (paper.paper_id, paper.year, paper.venue) == ("queue2001", 2001, "Post")
+    assert paper.authors == ("Jonathan Queue", "Postal Union")
+    assert paper.abstract[0].text == "It is."
+    said = paper.published
+    assert (said.kind, said.doi, said.number, said.id_is_key) == ("article", "10.1234/a", "4", True)
+    assert said.labels == ("tag:mail",)
+    assert main(["index", str(tmp_path / "library.json"), str(tmp_path / "out")]) == 0
+    assert "attachments and notes that stand alone, left out: 2\n" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

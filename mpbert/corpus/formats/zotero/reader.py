@@ -24,29 +24,11 @@ from mpbert.corpus.formats.pdf.text import (
     words_of,
 )
 from mpbert.corpus.formats.zotero.database import Item, read_items
-from mpbert.corpus.published import kind_of
-from mpbert.corpus.raw.exports import Export, ExportReader, spoken_name
+from mpbert.corpus.formats.zotero.fields import TITLE, export_of
+from mpbert.corpus.raw.exports import Export, ExportReader
 from mpbert.corpus.raw.files import find_file, open_file
-from mpbert.corpus.raw.identifiers import Identifiers
 from mpbert.corpus.records import NOTES, RawPaper, RawSection
 
-_KINDS = {  # types of Zotero -> those of CSL
-    **{"journalArticle": "article-journal", "magazineArticle": "article-magazine"},
-    **{"newspaperArticle": "article-newspaper", "conferencePaper": "paper-conference"},
-    **{"bookSection": "chapter", "encyclopediaArticle": "chapter", "dictionaryEntry": "chapter"},
-    **{"computerProgram": "software", "blogPost": "post", "document": "manuscript"},
-}
-# fields of one meaning, the first that is there counts
-_TITLE = ("title", "caseName", "nameOfAct", "subject")
-_VENUE = (
-    *("publicationTitle", "proceedingsTitle", "bookTitle", "conferenceName", "encyclopediaTitle"),
-    *("dictionaryTitle", "blogTitle", "websiteTitle", "sessionTitle", "forumTitle", "programTitle"),
-    *("university", "institution", "repository"),
-)
-_DATE = ("date", "issueDate", "filingDate", "dateDecided", "dateEnacted")
-_NUMBER = ("issue", "number", "reportNumber")
-_PUBLISHER = ("publisher", "university", "institution", "repository")
-_HELPERS = ("editor", "seriesEditor", "translator", "contributor", "reviewedAuthor", "bookAuthor")
 _KEY = re.compile(r"[A-Z0-9]+")  # of an item
 _TAG = re.compile(r"<[^<>]*>")
 _CACHE = ".zotero-ft-cache"
@@ -115,7 +97,7 @@ def _joined(items: Iterable[Item]) -> list[Item]:
     """Return items; those of two libraries with one key and one title are one item."""
     found: dict[tuple[str, str], Item] = {}
     for item in items:
-        title = next(filter(None, map(item.values.get, _TITLE)), "")
+        title = next(filter(None, map(item.values.get, TITLE)), "")
         first = found.setdefault((item.citation_key or item.key, title), item)
         if first is not item:
             for name in ("files", "notes", "tags", "collections"):
@@ -124,51 +106,16 @@ def _joined(items: Iterable[Item]) -> list[Item]:
 
 
 def _export(item: Item, folder: Path) -> ZoteroExport:
-    def of(*names: str) -> str:
-        return next(filter(None, (item.values.get(name, "").strip() for name in names)), "")
-
     # a snapshot of a web page says less than the paper
     files = [file for file in item.files if file[1].lower().endswith(".pdf")] or item.files
     keys = (key for key, _ in files if _KEY.fullmatch(key))
     texts = [find_file(folder / "storage" / key, _CACHE, False) for key in keys]
     known = tuple(text for text in texts if text is not None)
-    return ZoteroExport(
-        key=item.citation_key,
-        title=of(*_TITLE),
-        abstract=of("abstractNote"),
-        year=of(*_DATE),
-        authors=tuple(_authors(item)),
-        venue=of(*_VENUE),
-        doi=of("DOI") or _in_extra(of("extra"), "doi"),
-        files=() if known else tuple(_path(key, path) for key, path in files),
-        kind=kind_of(_KINDS.get(item.kind, item.kind)),
-        volume=of("volume"),
-        number=of(*_NUMBER),
-        pages=of("pages"),
-        publisher=of(*_PUBLISHER),
-        tags=tuple(item.tags),
-        collections=tuple(item.collections),
-        known=Identifiers(
-            arxiv=of("archiveID") or _in_extra(of("extra"), "arxiv"),
-            pubmed=of("PMID") or _in_extra(of("extra"), "pmid"),
-            pmc=of("PMCID") or _in_extra(of("extra"), "pmcid"),
-        ),
-        text_files=known,
-        notes=tuple(html.unescape(_TAG.sub(" ", note)).strip() for note in item.notes),
-    )
-
-
-def _authors(item: Item) -> Iterator[str]:
-    """Yield the names of the authors; of its editors where it has none."""
-    roles = {role for role, _, _ in item.people}
-    main = {"author"} & roles or roles.difference(_HELPERS) or {"editor"}
-    return (spoken_name(family, given) for role, family, given in item.people if role in main)
-
-
-def _in_extra(extra: str, name: str) -> str:
-    """Return what stands behind a name in the field ``extra``, one a line."""
-    found = re.search(rf"^\s*{name}\s*:\s*(.+)$", extra, re.IGNORECASE | re.MULTILINE)
-    return found[1].strip() if found else ""
+    said = vars(export_of(item)) | {
+        "files": () if known else tuple(_path(key, path) for key, path in files)
+    }
+    notes = tuple(html.unescape(_TAG.sub(" ", note)).strip() for note in item.notes)
+    return ZoteroExport(**said, text_files=known, notes=notes)
 
 
 def _path(key: str, path: str) -> str:
