@@ -20,28 +20,32 @@ from mpbert.corpus.raw.text_files import read_text
 from mpbert.foundation.errors import CorpusError
 
 _LONGEST_FIELD = 1 << 27  # characters, as that of other tables
-_LINES = 3  # in which the names of columns stand; Dimensions has a note above them
-_COLUMNS = {  # field -> names of its column in small letters, the best first
-    "key": ("paper_id", "citation key", "citationkey", "bibtex key"),
-    "title": ("title", "document title", "article title", "paper title", "ti"),
+_LINES = 20  # in which the names of columns stand; databases have notes above them
+_COLUMNS = {  # field -> names of its column as _plain_name has them, the best first
+    "key": ("paper id", "citation key", "citationkey", "bibtex key"),
+    "title": ("title", "document title", "article title", "paper title", "title primary", "ti"),
     "abstract": ("abstract", "abstract note", "summary", "ab"),
     "year": (
-        *("year", "publication year", "pubyear", "publication_year", "py", "date"),
-        *("publication date", "cover date"),
+        *("year", "publication year", "published year", "pub year", "pubyear", "py", "date"),
+        *("publication date", "date published", "cover date"),
     ),
-    "authors": ("author full names", "authors", "author", "af", "au"),
+    "authors": (
+        *("author full names", "authors", "author", "author names", "authors primary"),
+        *("authorships author display name", "af", "au"),
+    ),
     "venue": (
-        *("source title", "publication title", "journal/book", "journal", "venue", "booktitle"),
-        *("book title", "conference name", "so"),
+        *("source title", "publication title", "journal book", "journal", "venue", "booktitle"),
+        *("book title", "journal title", "periodical full", "conference name"),
+        *("primary location source display name", "so"),
     ),
     "doi": ("doi", "di"),
-    "kind": ("document type", "item type", "publication type", "type", "dt"),
-    "volume": ("volume", "vl"),
-    "number": ("issue", "number", "is"),
-    "pages": ("pages", "pagination", "art. no.", "ar"),
-    "first": ("page start", "start page", "bp"),
-    "last": ("page end", "end page", "ep"),
-    "publisher": ("publisher", "pu"),
+    "kind": ("document type", "item type", "publication type", "type", "reference type", "dt"),
+    "volume": ("volume", "biblio volume", "vl"),
+    "number": ("issue", "issue number", "number", "biblio issue", "is"),
+    "pages": ("pages", "pagination", "art no", "ar"),
+    "first": ("page start", "start page", "first page", "biblio first page", "bp"),
+    "last": ("page end", "end page", "last page", "biblio last page", "ep"),
+    "publisher": ("publisher", "book publisher", "pu"),
     "tags": ("author keywords", "keywords", "tags", "manual tags", "de"),
     "pubmed": ("pmid", "pubmed id", "pm"),
     "files": ("file attachments",),
@@ -54,6 +58,8 @@ _KINDS = {  # types of Scopus, Zotero and IEEE Xplore -> those of CSL
     **{"book chapter": "chapter", "booksection": "chapter", "book": "book", "thesis": "thesis"},
     **{"report": "report", "preprint": "preprint", "webpage": "webpage"},
 }
+_PLURAL = re.compile(r"/s\b|\(s\)")  # of "Author/s", "Author(s)"
+_SIGNS = re.compile(r"[\W_]+")
 _NUMBERED = re.compile(r"\s*\(\d+\)")  # an author of Scopus
 _INITIALS_ALONE = re.compile(r"(?:[^\W\d_]{1,2}\.-?\s?)+")
 _NOBODY = ("[no author name available]", "et al.", "et al", "...")
@@ -108,12 +114,17 @@ def columns_in(text: str) -> set[str]:
 
 def _fields(names: Sequence[str]) -> dict[str, int]:
     """Return the column of each field that a table has; none where no column holds titles."""
-    place = {name.strip().lower(): n for n, name in reversed(list(enumerate(names)))}
+    place = {_plain_name(name): n for n, name in reversed(list(enumerate(names)))}
     found = {}
     for field, known in _COLUMNS.items():
         if name := next(filter(place.__contains__, known), None):
             found[field] = place[name]
     return found if "title" in found else {}
+
+
+def _plain_name(name: str) -> str:
+    """Return the name of a column in small letters, without signs."""
+    return _SIGNS.sub(" ", _PLURAL.sub("", name.lower())).strip()
 
 
 def _delimiter(text: str) -> str:
@@ -157,11 +168,11 @@ def _export(row: Row) -> Export:
 def authors_of(text: str) -> list[str]:
     """Return the names in a cell, in the order of speech.
 
-    They are separated by semicolons, by "and", or by commas: where initials stand behind family
-    names, with a comma between them or not, or where each name has two words.
+    They are separated by semicolons or bars, by "and", or by commas: where initials stand behind
+    family names, with a comma between them or not, or where each name has two words.
     """
     text = _NUMBERED.sub("", text)
-    parts: Sequence[str] = text.split(";")
+    parts: Sequence[str] = text.split("|" if "|" in text else ";")
     if len(parts) == 1:
         parts = persons(text) if " and " in text else _parted(text.split(","))
     names = (part.strip(" ,") for part in parts)

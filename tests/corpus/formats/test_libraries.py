@@ -194,6 +194,7 @@ def test_a_record_as_people_have_it(name, text, field, expected, tmp_path):
         ("Barnes and Noble", ["Barnes and Noble"]),
         ("Smith, John", ["John Smith"]),
         ("World Postal Union", ["World Postal Union"]),
+        ("Ann Postel|Jonathan Queue", ["Ann Postel", "Jonathan Queue"]),
         ("[No author name available]", []),
         ("", []),
     ],
@@ -223,6 +224,35 @@ def test_what_is_broken_is_told_with_its_place(reader, text, message, tmp_path):
     with pytest.raises(CorpusError, match=message) as caught:
         list(READERS[reader]().read(path))
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("lens.csv", "Title,Date Published,Author/s,Issue Number\nOn it,2001,Ann Postel;J Q,4"),
+        ("cochrane.csv", 'Author(s),Title,Year,Issue\n"Postel, Ann; J Q",On it,2001,4'),
+        ("covidence.csv", 'Title,Authors,Published Year,Issue\nOn it,"Postel, Ann; J Q",2001,4'),
+        (
+            "embase.csv",
+            '"SEARCH QUERY","mail:ti"\n-----\n\n"Title","Author Names","Publication Year","Issue"\n'
+            '"On it","Postel, Ann; J Q","2001","4"',
+        ),
+        (
+            "refworks.tsv",
+            "Reference Type\tAuthors, Primary\tTitle Primary\tPub Year\tIssue\n"
+            "Book\tPostel,Ann;J Q\tOn it\t2001\t4",
+        ),
+        (
+            "openalex.csv",
+            "title,publication_year,authorships.author.display_name,biblio.issue\n"
+            "On it,2001,Ann Postel|J Q,4",
+        ),
+    ],
+)
+def test_tables_of_review_tools_keep_authors_and_years(name, text, tmp_path):
+    (paper,) = read(name, text, tmp_path)
+    assert (paper.title, paper.year, paper.published.number) == ("On it", 2001, "4")
+    assert paper.authors == ("Ann Postel", "Q J")
 
 
 def test_a_record_of_endless_elements_is_refused(tmp_path, monkeypatch):
