@@ -206,3 +206,17 @@ def test_what_follows_an_inner_section_has_no_heading(reader, text, section, tmp
     found = [(s.heading, s.sentences[0].text) for s in paper.sections]
     expected = [("Out", "It is out."), ("In", "It is in."), ("", "It is behind."), ("", "It ends.")]
     assert found[1:] == expected
+
+
+def test_a_group_is_one_author_without_its_members(tmp_path):
+    members = (
+        "<contrib-group><contrib><name><surname>Roe</surname></name></contrib></contrib-group>"
+    )
+    group = f"<collab>Group of <i>Post</i><!-- c -->{members}<xref>1</xref></collab>"
+    groups = f'<contrib-group><contrib contrib-type="author">{group}</contrib></contrib-group>'
+    title = "<title-group><article-title>On it</article-title></title-group>"
+    meta = f"{title}{groups}<abstract><p>It is.</p></abstract>"
+    head = f"<front><article-meta>{meta}</article-meta></front>"
+    (tmp_path / "a.nxml").write_text(f"<article>{head}</article>")
+    (paper,) = READERS["jats"]().read(tmp_path / "a.nxml")
+    assert paper.authors == ("Group of Post",)

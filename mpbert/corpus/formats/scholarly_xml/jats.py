@@ -18,6 +18,7 @@ from mpbert.corpus.raw.identifiers import Identifiers
 
 _HREF = "{http://www.w3.org/1999/xlink}href"
 _NAMES = ("{*}name", "{*}string-name", "{*}collab")
+_NO_NAMES = ("contrib-group", "contrib-id", "xref", "aff", "fn", "email")  # within a name
 _CITATIONS = ("element-citation", "mixed-citation", "nlm-citation", "citation")
 _SILENT = ("title", "label", "tex-math", "annotation", "inline-graphic", "object-id")
 _MARKS = ("fn", "table-fn", "aff", "corresp", "author-notes")  # of footnotes, as superscripts
@@ -167,7 +168,17 @@ def _persons(citation: etree._Element) -> list[etree._Element]:
 
 def _name(name: etree._Element) -> str:
     parts = (name.findtext(f"{{*}}{tag}", "") for tag in ("given-names", "surname", "suffix"))
-    return " ".join(" ".join(parts).split()) or " ".join("".join(name.itertext()).split())
+    return " ".join(" ".join(parts).split()) or " ".join(_own_text(name).split())
+
+
+def _own_text(name: etree._Element) -> str:
+    """Return the text of a name, without the members of a group and what marks affiliations."""
+    parts = [name.text or ""]
+    for child in name.iterchildren():
+        if isinstance(child.tag, str) and local_name(child) not in _NO_NAMES:
+            parts.append(_own_text(child))
+        parts.append(child.tail or "")
+    return "".join(parts)
 
 
 def _identifiers(ids: dict[str, str], title: str) -> Identifiers:
