@@ -255,6 +255,12 @@ def test_tables_of_review_tools_keep_authors_and_years(name, text, tmp_path):
     assert paper.authors == ("Ann Postel", "Q J")
 
 
+def test_columns_of_the_web_of_science_count_before_those_that_r_has_renamed(tmp_path):
+    text = "TI;AU;PY;SO;Conference.name;BP;Page.start\nOn it;POSTEL A;2001;POST;NA;4;NA\n"
+    (paper,) = read("a.csv", text, tmp_path)
+    assert (paper.venue, paper.published.pages) == ("POST", "4")
+
+
 def test_a_record_of_endless_elements_is_refused(tmp_path, monkeypatch):
     from mpbert.corpus.raw import xml_records
 
