@@ -371,6 +371,26 @@ STRANGE = [
      ["a | Trees grow.", " | Oaks."], 2, "Trees grow\\sidecite{a}. Oaks\\footcitet[3]{K1,K2}."),
     ("definition of a command", MD, "\\newcommand{\\x}[1]{\\cite{#1}}\n\nTrees \\cite{a}.",
      ["a | Trees."], None, ""),
+    ("commands of TeX", MD,
+     "Use \\textsf{lmtest} of {\\em old} \\x\\ oaks at \\SI{56}{\\degreeCelsius}, $\\alpha$ [@a].",
+     ["a | Use lmtest of old oaks at 56, α."], None, ""),
+    ("footnote of TeX", MD, "Trees\\footnote{Oaks \\emph{fall} [@todo].} grow.",
+     [" | Oaks fall."], 1, "Trees\\footnote{Oaks \\emph{fall} [@K1; @K2].} grow."),
+    ("label in a caption", MD,
+     "\\begin{table}{ll}\n\\caption[Short]{Oaks\\label{t} of \\textbf{old \\emph{woods}} \\cite{a}}"
+     "\n\\end{table}\n", ["a | Oaks of old woods"], None, ""),
+    ("equation of TeX", MD, "Trees\n\\begin{align*}\nx &= y\n\\end{align*}\n[@a].",
+     ["a | Trees"], None, ""),
+    ("commands of TeX", "a.org",
+     "Many \\acrshort{gps} of 6 \\AA\\label{x} grow [cite:@a].\n"
+     "#+caption: Oaks \\label{f} [cite:@b]",
+     ["a | Many gps of 6 Å grow.", "b | Oaks"], None, ""),
+    ("macros", "a.org",
+     "* A :noexport:\n#+MACRO: of $2 of @@latex:L\\\"{o}f \\textsc{$1}@@@@html:<i>$1</i>@@\n"
+     "#+macro: twice {{{OF($1,big\\, old)}}}\n* B\nA {{{twice(oak)}}} [cite:@a]{{{none}}} grows.",
+     ["a | A big, old of Löf oak grows."], None, ""),
+    ("command of a font", TEX, r"The \textsf{lmtest} \mbox{U.S. trees} \cite{a}.",
+     ["a | The lmtest U.S. trees."], None, ""),
     ("double brackets", MD, "Trees [[@a]] and oaks [[@b]] grow.",
      ["a | Trees", "b | and oaks grow."], 2, "Trees [[@a]] and oaks [[@b; @K1; @K2]] grow."),
     ("tables of HTML", MD, "<table><tr><td>Oak [@a]</td></tr></table>",
@@ -426,6 +446,13 @@ def test_a_habit_is_read_and_written_as_its_author_means_it(
         (back,) = last_insertion(path)
         back.write()
         assert path.read_bytes() == text.encode()
+
+
+def test_macros_of_org_that_call_themselves_are_told(tmp_path):
+    path = tmp_path / "a.org"
+    path.write_text("#+MACRO: a {{{a}}}{{{a}}}" + " trees" * 100 + "\n{{{a}}}")
+    with pytest.raises(ManuscriptError, match=r"a.org: its macros leave .* mend those that call"):
+        read_manuscript_file(path)
 
 
 def archive(files):

@@ -31,6 +31,7 @@ from mpbert.recommending.manuscripts.marks import (
     masked,
     plain_characters,
 )
+from mpbert.recommending.manuscripts.raw_tex import RawTex
 from mpbert.recommending.manuscripts.sentences import About, Draft, NamedKey
 from mpbert.recommending.manuscripts.sites import (
     RST,
@@ -75,7 +76,7 @@ def read_markdown(source: SourceText, includes: bool = True) -> Draft:
     start = 0 if head is None else head.end()
     body = _marked(source, start, marks, _MOST_DEEP if includes else 0)
     plain, apart = plain_markdown(body)
-    tokens = parser.parse("\n\n".join([plain, *apart]))
+    tokens, raw = parser.parse("\n\n".join([plain, *apart])), RawTex()
     has_title_heading = not title and [token.tag for token in tokens].count("h1") == 2  # its ends
     paragraphs: list[str] = []
     in_list = False  # of references
@@ -88,7 +89,8 @@ def read_markdown(source: SourceText, includes: bool = True) -> Draft:
         if token.type != "inline":
             continue
         captions: list[str] = []
-        paragraph = _plain([token], captions)
+        paragraph = raw.words(_plain([token], captions))
+        captions = [*map(raw.words, captions), *raw.take_notes()]
         is_heading = before.type == "heading_open"
         if is_heading or REFERENCES.fullmatch(paragraph):
             in_list = REFERENCES.fullmatch(paragraph) is not None

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from mpbert.recommending.manuscripts.light import BETWEEN_DOLLARS
 from mpbert.recommending.manuscripts.marks import MARK, outermost
+from mpbert.recommending.manuscripts.raw_tex import parts_apart
 from mpbert.recommending.manuscripts.sites import SIMPLE_KEY
 
 # what holds no citation, the first that begins counts
@@ -49,10 +50,6 @@ _CHUNK_CAPTION = re.compile(
 _DEFINED = re.compile(r"^ {0,3}\[([^\[\]^@\n]{1,100})\]:[ \t]*\S", re.MULTILINE)
 _LINK = re.compile(r"\[([^\[\]\n]{1,100})\](?:\[([^\[\]\n]{0,100})\])?")
 _RAISED = re.compile(rf"\^(?={MARK.pattern})")
-_LATEX = re.compile(
-    r"\\(?:begin|end)\{[a-z]{1,20}\*?\}(?:\[[^\]\n]*\])?|\\(?:centering|label\{[^{}\n]*\})"
-)
-_LATEX_CAPTION = re.compile(r"\\caption\{([^{}]{1,1000})\}")
 _COMMENT = re.compile(r"<!--(?:(?!<!--).)*?-->", re.DOTALL)
 _RAW = re.compile(r"\{\{[<%](?:(?!\{\{).)*?[>%]\}\}|<(script|style)\b.*?</\1>", re.DOTALL)
 _BLOCK_TAG = re.compile(
@@ -115,8 +112,7 @@ def plain_markdown(text: str) -> tuple[str, list[str]]:
     for match in _CHUNK_CAPTION.finditer(text):
         apart.append((match[1] or match[2]).strip("\"'"))
     text = _RAISED.sub("", _DIRECTIVE.sub(_as_div, text))
-    text = _LATEX.sub("\n\n", _LATEX_CAPTION.sub(r"\n\n\1\n\n", text))
-    text = _RAW.sub("", _COMMENT.sub("", text))
+    text = _RAW.sub("", _COMMENT.sub("", parts_apart(text)))
     text = _TAG.sub(" ", _BLOCK_TAG.sub("\n\n", text))
     text = _BOOKDOWN.sub("", _NOTE.sub(_as_text, _FENCE.sub("\n\n", text)))
     text = _ATTRIBUTES.sub(without_attributes, _SPAN.sub(r"\1", text))

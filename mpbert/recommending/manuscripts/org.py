@@ -23,7 +23,8 @@ from mpbert.recommending.manuscripts.marks import (
     masked,
     plain_characters,
 )
-from mpbert.recommending.manuscripts.org_export import exported, unexported_spans
+from mpbert.recommending.manuscripts.org_export import exported, unexported_spans, with_macros
+from mpbert.recommending.manuscripts.raw_tex import RawTex, parts_apart
 from mpbert.recommending.manuscripts.references import about_tex
 from mpbert.recommending.manuscripts.sentences import About, Draft
 from mpbert.recommending.manuscripts.sites import (
@@ -74,6 +75,7 @@ _NAMED = re.compile(  # by Org; by ox-bibtex, with a style and options behind
 )
 _ABSTRACT = re.compile(r"^[ \t]*#\+begin_abstract(.*?)^[ \t]*#\+end_abstract", _FLAGS)
 _TEX = re.compile(r"^[ \t]*#\+latex:[ \t]*(.*)$", re.MULTILINE | re.IGNORECASE)
+_COMMENT = re.compile(r"(?<!\\)%[^\n]*")
 _SNIPPET = re.compile(r"@@([\w-]{1,20}):(.*?)@@", re.DOTALL)
 _LINES = re.compile(r"^[ \t]*#\+[^\n]*$|^-{5,}$", re.MULTILINE)
 _HEADING = re.compile(r"^\*+[ \t]+(?:TODO |DONE )?(.*?)(?:[ \t]+:[\w:@]+:)?$", re.MULTILINE)
@@ -90,16 +92,24 @@ def read_org(source: SourceText) -> Draft:
     """Return the draft in a file of Org."""
     marks = Marks()
     text = mark_found(plain_characters(source.text), marks, citations_in(source))
-    text = _DROPPED.sub("\n\n", text)
+    text, raw = _DROPPED.sub("\n\n", text), RawTex()
+    text = with_macros(text, source.path)
     words = [(name.lower(), value) for name, value in _KEYWORD.findall(text)]
-    text, abstracts = taken_out(_ABSTRACT, without_formulas(_as_text(exported(text))))
+    text, abstracts = taken_out(_ABSTRACT, without_formulas(_with_tex(exported(text), raw)))
     about = About(named_bibliographies(source.text))
-    text = _LINES.sub("\n\n", _CAPTION.sub(r"\n\n\1\n\n", text))
+    text = _LINES.sub("\n\n", parts_apart(_CAPTION.sub(r"\n\n\1\n\n", text)))
     text, notes = taken_out(_NOTE, _HEADING.sub(rf"{HEADING}\1", text))
+    text = "\n\n".join(_plain(part, raw) for part in (text, *notes))
+    title, abstract = (
+        _plain(part, raw) for part in (dict(words).get("title", ""), "\n\n".join(abstracts))
+    )
+    return Draft("\n\n".join([text, *raw.take_notes()]), marks, title, abstract, about)
+
+
+def _plain(text: str, raw: RawTex) -> str:
+    """Return a text as paragraphs without markup."""
     text = _LINK.sub(lambda link: link[1] or "", paragraphs(text))
-    text = _EMPHASIS.sub(r"\2", _CODE.sub("", text))
-    title = dict(words).get("title", "")
-    return Draft("\n\n".join([text, *notes]), marks, title, "\n\n".join(abstracts), about)
+    return _EMPHASIS.sub(r"\2", raw.words(_CODE.sub("", text)))
 
 
 def named_bibliographies(text: str) -> tuple[str, ...]:
@@ -152,12 +162,18 @@ def _of(match: re.Match[str], items: list[tuple[int, int, str]], style: str) -> 
     return Found(*match.span(), keys, NOUN if style in _NOUNS and is_place else "", is_place)
 
 
-def _as_text(text: str) -> str:
+def _with_tex(text: str, raw: RawTex) -> str:
     """Return a text with the TeX of ``#+latex:`` in place where it cites or is a caption."""
 
-    def said(line: re.Match[str]) -> str:
-        return line[1] if MARK.search(line[1]) or "\\caption" in line[1] else ""
+    def words(tex: str) -> str:
+        tex = _COMMENT.sub("", tex)
+        is_whole = tex.count("{") == tex.count("}")  # another line may close a group
+        return raw.text_of(tex) if is_whole else re.sub(r"[{}]", "", raw.words(tex))
 
-    return _SNIPPET.sub(
-        lambda snippet: snippet[2] if snippet[1] == "latex" else "", _TEX.sub(said, text)
-    )
+    def line(found: re.Match[str]) -> str:
+        return words(found[1]) if MARK.search(found[1]) or "\\caption" in found[1] else ""
+
+    def snippet(found: re.Match[str]) -> str:
+        return words(found[2]) if found[1] == "latex" else ""
+
+    return _SNIPPET.sub(snippet, _TEX.sub(line, text))

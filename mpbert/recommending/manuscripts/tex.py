@@ -94,7 +94,7 @@ def read_tex(source: SourceText, includes: bool = True) -> Draft:
     expanded = expander.expand()
     marks = Marks()
     marked = marked_tex(expanded, expander.origins, marks)
-    converter = _Converter(marked, marks)
+    converter = Converter(marked, marks)
     try:
         walker = TolerantWalker(blanked(marked.text), walker_context(converter.citing))
         nodes = walker.get_latex_nodes()[0]
@@ -135,7 +135,7 @@ def _warn(source: SourceText, unread: Counter[str]) -> None:
         )
 
 
-class _Converter(LatexNodes2Text):
+class Converter(LatexNodes2Text):
     """Converts nodes to text; collects places, abstracts and footnotes on the way.
 
     :ivar unread: how often each unknown command stood in the text.
@@ -290,4 +290,7 @@ class _Converter(LatexNodes2Text):
         return " ".join(self.nodelist_to_text(nodes).split())
 
 
-_LAST_ARGUMENT = "added multicolumn multirow href hyperref hyperlink hypertarget".split()
+_LAST_ARGUMENT = (
+    "added multicolumn multirow href hyperref hyperlink hypertarget "
+    "mbox operatorname textmd textsf textup"
+).split()
