@@ -15,9 +15,9 @@ from mpbert.recommending.best import fused
 from mpbert.recommending.confidence.judging import Judge, Sure
 from mpbert.recommending.confidence.signs import FIRST
 from mpbert.recommending.directory import IndexData
-from mpbert.recommending.encoders import IndexEncoder
 from mpbert.recommending.evidence import Evidence
 from mpbert.recommending.features import PaperFeatures
+from mpbert.recommending.index_encoder import IndexEncoder
 from mpbert.recommending.language import shared
 from mpbert.recommending.learnt import COSINE
 from mpbert.recommending.manuscripts.sentences import Manuscript, manuscript_at

@@ -17,7 +17,7 @@ from mpbert.recommending.arrivals import Arrival, Arrivals
 from mpbert.recommending.citation_keys import citation_keys
 from mpbert.recommending.column_making import empty_table
 from mpbert.recommending.columns import ColumnTable, TextColumn
-from mpbert.recommending.encoders import IndexEncoder
+from mpbert.recommending.index_encoder import IndexEncoder
 from mpbert.recommending.matching import PapersByToken
 from mpbert.recommending.ordered_texts import order_of, places_of, rows_in_order
 from mpbert.recommending.paper_rows import (

@@ -9,7 +9,6 @@ import json
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,59 +17,12 @@ from mpbert.foundation.extras import check_installed
 from mpbert.foundation.progress import progress
 from mpbert.foundation.ragged import offsets_of
 from mpbert.recommending.directory import ENCODER, IndexData
-from mpbert.vectors.matches import TokenWeights
+from mpbert.recommending.index_encoder import IndexEncoder, PaperTexts
 from mpbert.vectors.normal import normalized
-
-if TYPE_CHECKING:  # what an index by words need not wait for
-    from mpbert.recommending.reading import Places
-
-PaperTexts = tuple[str, Sequence[str], int]
-"""Id of a paper; its title, abstract and body; how many of them are title and abstract."""
 
 _TWO_TOWER_FILES = "config.json", "model.safetensors", "tokenizer.json", "modules.json"
 _BLOCK = 256  # papers embedded between two steps of the progress bar
 _CITING_WEIGHT = 3  # the citing sentence beside its neighbours, as of the words
-
-
-class IndexEncoder:
-    """Makes the vectors of an index, and with exact matches the weights of tokens.
-
-    This one is of an index by words: its vectors have no dimension, its weights no token.
-
-    :ivar dim: dimensions D of a vector; 0: there are no vectors.
-    :ivar num_matched: tokens V whose exact matches count; 0: they do not.
-    """
-
-    dim = num_matched = 0
-
-    def embed_manuscript(self, sentences: Sequence[str], place: int) -> np.ndarray:
-        """Return the (D,) vector of length 1 of a manuscript around one sentence."""
-        return np.zeros(0, dtype=np.float32)
-
-    def embed_manuscripts(self, asked: "Places") -> np.ndarray:
-        """Return (B, D) vectors, each to the digit that of :meth:`embed_manuscript`."""
-        return np.stack([self.embed_manuscript(*one) for one in asked])
-
-    def read_ahead(self, manuscripts: "Places") -> None:
-        """Read what :meth:`embed_manuscript` will need for these, if that is faster together."""
-
-    def embed_papers(self, papers: Sequence[PaperTexts]) -> np.ndarray:
-        """Return (K, D) vectors of length 1; that of a paper does not depend on other papers."""
-        return np.zeros((len(papers), 0), dtype=np.float32)
-
-    def weigh_manuscript(self, sentences: Sequence[str], place: int) -> TokenWeights:
-        """Return (1, V) weights of the tokens of a manuscript around one sentence."""
-        return _no_weights()
-
-    def weigh_manuscripts(self, asked: "Places") -> list[TokenWeights]:
-        """Return the weights of several, each to the digit those of :meth:`weigh_manuscript`."""
-        return [self.weigh_manuscript(*one) for one in asked]
-
-    def weigh_paper(
-        self, paper_id: str, sentences: Sequence[str], num_abstract: int
-    ) -> TokenWeights:
-        """Return (1, V) weights of the tokens of a paper."""
-        return _no_weights()
 
 
 class SentenceMeans(IndexEncoder):
@@ -112,11 +64,6 @@ class SentenceMeans(IndexEncoder):
         vectors = self._encoder.encode([text for sentences in read for text in sentences])
         ends = offsets_of([len(sentences) for sentences in read])[:-1]
         return normalized(np.add.reduceat(vectors, ends, axis=0))  # each has a title
-
-
-def _no_weights() -> TokenWeights:
-    none = np.zeros(0, dtype=np.int32)
-    return TokenWeights(np.zeros(2, dtype=np.int64), none, none.astype(np.float32), 0)
 
 
 def encoder_of_index(path: Path, data: IndexData) -> IndexEncoder:

@@ -25,7 +25,7 @@ from mpbert.methods.citations_by_year import CitationsByYear
 from mpbert.methods.lambdamart.related import KnownCitations
 from mpbert.recommending.companions import companion_scores
 from mpbert.recommending.directory import IndexData
-from mpbert.recommending.encoders import IndexEncoder
+from mpbert.recommending.index_encoder import IndexEncoder
 from mpbert.recommending.learnt import (
     ABSTRACT,
     AGE,

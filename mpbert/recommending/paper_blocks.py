@@ -13,8 +13,9 @@ from mpbert.foundation.engines import Job
 from mpbert.foundation.parts import Arrays
 from mpbert.recommending.arrivals import digest_of
 from mpbert.recommending.column_making import arrays_of
-from mpbert.recommending.encoders import IndexEncoder, encoder_in, needs_torch
+from mpbert.recommending.encoders import encoder_in, needs_torch
 from mpbert.recommending.growing_words import words_of
+from mpbert.recommending.index_encoder import IndexEncoder
 from mpbert.recommending.paper_rows import (
     bodies_table,
     contexts_table,

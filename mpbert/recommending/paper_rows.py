@@ -12,7 +12,7 @@ from mpbert.recommending.bodies import body_text
 from mpbert.recommending.citation_keys import Keyless
 from mpbert.recommending.column_making import lists_of_rows, table_of
 from mpbert.recommending.columns import Column, ColumnTable
-from mpbert.recommending.encoders import PaperTexts
+from mpbert.recommending.index_encoder import PaperTexts
 from mpbert.recommending.published import published_texts
 from mpbert.recommending.sentence_codes import codes_column
 from mpbert.recommending.tables import BODIES, CONTEXTS, PAPERS

@@ -19,8 +19,8 @@ from mpbert.recommending.best import (
 )
 from mpbert.recommending.companions import companion_scores
 from mpbert.recommending.directory import IndexData
-from mpbert.recommending.encoders import IndexEncoder
 from mpbert.recommending.features import PaperFeatures
+from mpbert.recommending.index_encoder import IndexEncoder
 from mpbert.recommending.learnt import COMPANIONS, COSINE, LearntWeights
 from mpbert.recommending.learnt_trees import Learnt
 from mpbert.recommending.matching import cosines, near_cosines

@@ -14,12 +14,9 @@ from mpbert.model.reading import Reading
 from mpbert.model.sampling import ABSTRACT, BODY, SampledSentences
 from mpbert.model.text_encoder import open_text_encoder
 from mpbert.recommending.directory import ENCODER, IndexData
-from mpbert.recommending.encoders import IndexEncoder
+from mpbert.recommending.index_encoder import IndexEncoder, Places
 from mpbert.vectors.matches import TokenWeights
 from mpbert.vectors.normal import normalized
-
-Places = Sequence[tuple[Sequence[str], int]]
-"""Of each manuscript its sentences, and which of them is asked about."""
 
 
 class EncoderReader(IndexEncoder):

@@ -28,7 +28,8 @@ from mpbert.recommending.answering import AnsweringIndex
 from mpbert.recommending.column_making import empty_table, table_of
 from mpbert.recommending.contexts import manuscripts_of
 from mpbert.recommending.directory import data_of
-from mpbert.recommending.encoders import IndexEncoder, SentenceMeans, is_two_tower
+from mpbert.recommending.encoders import SentenceMeans, is_two_tower
+from mpbert.recommending.index_encoder import IndexEncoder
 from mpbert.recommending.library import read_library
 from mpbert.recommending.library_tables import library_tables
 from mpbert.recommending.manuscripts.files import read_manuscript_file

@@ -194,5 +194,5 @@ def test_a_spoiled_corpus_is_read_or_refused_in_one_line(fixture, number, tmp_pa
     rounds = -(-number // len(good)) if leaves_out else number
     ends = try_all(rounds, act)
     assert ends["read"] > rounds // 20 or fixture == "zip"  # which has checksums
-    assert ends["refused"] > rounds // 20 or leaves_out
+    assert ends["refused"] > rounds // 30 or leaves_out  # bytes that are no UTF-8 are read
     shutil.rmtree(output)

@@ -21,7 +21,7 @@ from mpbert.recommending import (
     word_changes,
 )
 from mpbert.recommending.directory import data_of, write_data
-from mpbert.recommending.encoders import IndexEncoder
+from mpbert.recommending.index_encoder import IndexEncoder
 from mpbert.recommending.library import read_library
 from mpbert.recommending.paper_blocks import BlocksBy
 from mpbert.vectors.matches import TokenWeights

@@ -19,7 +19,7 @@ from mpbert.recommending.checking.standing import standing
 from mpbert.recommending.column_making import empty_table
 from mpbert.recommending.contexts import questions_of
 from mpbert.recommending.directory import data_of
-from mpbert.recommending.encoders import IndexEncoder
+from mpbert.recommending.index_encoder import IndexEncoder
 from mpbert.recommending.store_tables import papers_of
 from mpbert.recommending.tables import CONTEXTS, IndexTables
 

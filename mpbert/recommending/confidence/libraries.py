@@ -10,7 +10,7 @@ from mpbert.corpus.store import CorpusStore
 from mpbert.recommending.answering import AnsweringIndex
 from mpbert.recommending.column_making import empty_table, table_of
 from mpbert.recommending.directory import data_of
-from mpbert.recommending.encoders import IndexEncoder
+from mpbert.recommending.index_encoder import IndexEncoder
 from mpbert.recommending.store_tables import bodies_of, contexts_of, papers_of
 from mpbert.recommending.tables import BODIES, CONTEXTS, IndexTables
 

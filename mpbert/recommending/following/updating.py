@@ -12,9 +12,10 @@ from mpbert.foundation.errors import ConfigError
 from mpbert.recommending.arrivals import alike, arrivals
 from mpbert.recommending.changes import with_arrivals, without
 from mpbert.recommending.directory import change_index, read_index
-from mpbert.recommending.encoders import IndexEncoder, encoder_of_index
+from mpbert.recommending.encoders import encoder_of_index
 from mpbert.recommending.following.noted import note, noted
 from mpbert.recommending.following.snapshots import BROKEN, snapshot_of
+from mpbert.recommending.index_encoder import IndexEncoder
 from mpbert.recommending.index_manifest import read_index_manifest
 from mpbert.recommending.library import reader_name
 from mpbert.recommending.ordered_texts import rows_in_order

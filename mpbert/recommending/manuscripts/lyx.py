@@ -72,7 +72,7 @@ def read_lyx(source: SourceText) -> Draft:
 
     :raises ManuscriptError: it is none.
     """
-    reader = _Reader(source)
+    reader = _LyxReader(source)
     found = reader.read(source)
     title, abstract = (
         " ".join(said for layout, said in found if layout == kind) for kind in ("Title", "Abstract")
@@ -87,7 +87,7 @@ def read_lyx(source: SourceText) -> Draft:
     return Draft("\n\n".join(body), reader.marks, title, abstract, about)
 
 
-class _Reader:
+class _LyxReader:
     """Reads a file of LyX, and those of LyX that it includes.
 
     :ivar files: of references that they name.

@@ -54,13 +54,13 @@ def read_typst(source: SourceText, includes: bool = True) -> Draft:
     :param includes: whether files of ``#include`` are read; a text that came over the network names
         none of ours.
     """
-    reader = _Reader(source, includes)
+    reader = _TypstReader(source, includes)
     text = reader.read(source)
     title = title_in(plain_characters(source.text), _without_literal(source))
     return Draft(text, reader.marks, title, "", About(tuple(dict.fromkeys(reader.files))))
 
 
-class _Reader:
+class _TypstReader:
     """Reads a file of Typst, and those that it includes.
 
     :ivar files: of references that they name.

@@ -11,7 +11,7 @@ from mpbert.foundation.progress import progress
 from mpbert.foundation.seeding import named_rng
 from mpbert.recommending.answering import AnsweringIndex
 from mpbert.recommending.directory import data_of
-from mpbert.recommending.encoders import IndexEncoder
+from mpbert.recommending.index_encoder import IndexEncoder
 from mpbert.recommending.library_tables import library_tables
 from mpbert.recommending.paper_blocks import BlocksBy
 from mpbert.recommending.read_papers import ReadPapers
