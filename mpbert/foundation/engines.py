@@ -158,6 +158,7 @@ def _set_maker(make: Callable[[tuple[int, Any]], Arrays | int]) -> None:
     global _make
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent stops its processes
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    os.environ["TOKENIZERS_PARALLELISM"] = "false"  # its threads stayed in the parent
     end_with_parent()
     _make = make
 

@@ -3,6 +3,8 @@
 import multiprocessing
 import os
 import signal
+import subprocess
+import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -142,6 +144,33 @@ class Slow(Squares):
             return make(number)
 
         return slowly
+
+
+_TOKENISE = """
+from dataclasses import dataclass
+import numpy as np
+from mpbert.corpus.subwords import TextTokenizer, train_tokenizer
+from mpbert.foundation.engines import Job, OwnProcesses
+
+@dataclass(frozen=True)
+class Tokenise(Job):
+    def open(self):
+        tokenizer = TextTokenizer(TOKENIZER, 9)
+        return lambda texts: {"ids": tokenizer(texts)[0]}
+
+texts = [f"word{i} é{i}" for i in range(999)]
+TOKENIZER = train_tokenizer(lambda: texts, 300, len(texts))
+here = Tokenise().open()(texts)["ids"]  # the library starts its threads
+[there] = OwnProcesses(2).results(Tokenise(), [texts], None)
+print((there["ids"] == here).all())
+"""
+
+
+def test_processes_tokenise_though_their_parent_did_with_threads():
+    environment = {**os.environ, "RAYON_NUM_THREADS": "2"}
+    words = [sys.executable, "-c", _TOKENISE]
+    ended = subprocess.run(words, env=environment, capture_output=True, text=True, timeout=60)
+    assert ended.stdout == "True\n"
 
 
 def test_a_caller_who_needs_no_more_waits_for_no_process(work, monkeypatch):
