@@ -245,6 +245,21 @@ def test_inputenc_says_how_bytes_are_read(option, encoding, tmp_path):
     assert found == ["Bäume wachsen.", "Größe zählt."]
 
 
+def test_a_preamble_that_cannot_be_read_is_refused_in_one_line(tmp_path, monkeypatch):
+    (tmp_path / "a.tex").write_text("\\input{b}\n\\begin{document}Trees.")
+    (tmp_path / "b.tex").touch()
+    read_bytes = Path.read_bytes
+
+    def refused(path):
+        if path.name == "b.tex":
+            raise PermissionError(13, "Permission denied", str(path))
+        return read_bytes(path)
+
+    monkeypatch.setattr(Path, "read_bytes", refused)
+    with pytest.raises(ManuscriptError, match=r"b\.tex: Permission denied; expected a preamble of"):
+        read_manuscript_file(tmp_path / "a.tex")
+
+
 def test_inputenc_may_stand_in_what_the_preamble_includes(tmp_path):
     tex = "% \\input{other}\n\\input{set/up}\n\\input /etc/hosts\n\\begin{document}\\input{b}"
     (tmp_path / "a.tex").write_text(tex + "\\end{document}\\input{other}")

@@ -25,15 +25,16 @@ GROUP = lazy_re(
     r"|college|commission|committee|companies|company|consortium|corporation|corps|council"
     r"|department|development|division|education|engineering|federal|federation|forum|foundation"
     r"|group|health|inc|initiative|institut|institute|institutes|institution|international"
-    r"|laboratories|laboratory|labs?|ltd|medicine|ministry|national|network|office|organi[sz]ation"
-    r"|partnership|partners|prevention|press|program|programme|project|research|royal|school"
+    r"|laboratories|laboratory|labs?|ll[cp]|ltd|medicine|ministry|national|network|office|organi[sz]ation"
+    r"|partnership|partners|plc|prevention|press|program|programme|project|research|royal|school"
     r"|sciences?|services?|society|standards|statistics|systems|task force|team|technology|trust"
     r"|union|united|university|working)\b",
     re.IGNORECASE,
 )
 
-# a last name before its initials: "van Dijk J.-P.", "Smith JA", "Eberth D A"
+# a last name before its initials: "van Dijk J.-P.", "Smith JA", "Ivanov II", and no "John Smith II"
 INITIALS_LAST = lazy_re(
+    r"(?!.* (?:[JS]r\.?|\S+ I[IV]{1,2})$)"
     r"(.+?) ((?:[^\W\d_]{1,2}\.-?\s?)+|[A-Z]{1,3}(?:[ -][A-Z])*)",
 )
 

@@ -43,8 +43,10 @@ _NOT_CITING = frozenset("nocite citestyle fullnocite".split())
 
 _ALL = "|".join(sorted(ALL_COMMANDS))
 _NOTE = r"\s{0,3}(?:\[[^\[\]{}]{0,200}\]|\([^()\[\]{}]{0,200}\)|<[^<>{}]{0,200}>)"
-_KEYS = r"\s{0,3}\{[^{}]{0,2000}\}"
+_KEYS = r"\s{0,3}\{[^{}\\]{0,2000}\}"
 TEX_CITATION = lazy_re(rf"~?\\({_ALL})\b\*?(?:(?:{_NOTE}){{0,4}}{_KEYS})+")
+
+TEX_COMMENT = lazy_re(r"(?<!\\)%[^\n]*")
 
 
 def other_commands(text: str) -> frozenset[str]:

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 from mpbert.recommending.manuscripts import markdown, org, rst, typst
-from mpbert.recommending.manuscripts.citation_commands import tex_citations
+from mpbert.recommending.manuscripts.citation_commands import TEX_COMMENT, tex_citations
 from mpbert.recommending.manuscripts.literal_tex import LITERAL
 from mpbert.recommending.manuscripts.marks import Found, masked, plain_characters, split_keys
 from mpbert.recommending.manuscripts.placeholders import open_places
@@ -32,7 +32,6 @@ _NOT_READ = re.compile(
     rf"|\\begin\{{({'|'.join(map(re.escape, sorted(LITERAL)))})\}}.*?\\end\{{\2\}}",
     re.DOTALL,
 )
-_COMMENT = re.compile(r"(?<!\\)%[^\n]*")
 _BRACES = re.compile(r"\{([^{}]*)\}")
 Citations = list[tuple[Found, Site | None]]
 _CITATIONS = {
@@ -68,7 +67,7 @@ def key_spans(source: SourceText, found: Found) -> list[tuple[int, int, str]]:
         keys = (ORG_KEY if text.startswith("[cite") else PANDOC_KEY).finditer(text)
         spans = [(*key.span(1 if key[1] else 2), key[1] or key[2]) for key in keys]
     elif text.startswith("\\"):
-        groups = _BRACES.finditer(_COMMENT.sub(lambda found: " " * len(found[0]), text))
+        groups = _BRACES.finditer(TEX_COMMENT.sub(lambda found: " " * len(found[0]), text))
         spans = [span for group in groups for span in listed_keys(group[1], group.start(1))]
     else:
         spans, end = [], len(text)

@@ -1,18 +1,16 @@
 r"""Citations of a manuscript in TeX for which no papers are recommended, and where they stand."""
 
 import logging
-import re
 from pathlib import Path
 
 from pylatexenc.latexwalker import LatexNode
 
-from mpbert.recommending.manuscripts.citation_commands import TEX_CITATION
+from mpbert.recommending.manuscripts.citation_commands import TEX_CITATION, TEX_COMMENT
 from mpbert.recommending.manuscripts.marks import MARK
 from mpbert.recommending.manuscripts.tex_sites import MarkedTex
 
 logger = logging.getLogger(__name__)
 
-_COMMENT = re.compile(r"(?<!\\)%[^\n]*")
 _NAMED = 5  # places that a warning names
 
 
@@ -34,7 +32,7 @@ class LeftOut:
         """
         text = self._marked.text[node.pos : node.pos + node.len]
         if has_comments:
-            text = _COMMENT.sub("", text)
+            text = TEX_COMMENT.sub("", text)
         number = len(MARK.findall(text)) + len(TEX_CITATION.findall(text))
         if number:
             self._found.append((kind, number, self._marked.line_at(node.pos)))

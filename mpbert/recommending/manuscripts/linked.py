@@ -9,9 +9,9 @@ from pathlib import Path
 
 from mpbert.foundation.errors import ManuscriptError
 from mpbert.recommending.manuscripts import markdown, org, rst, typst
+from mpbert.recommending.manuscripts.citation_commands import TEX_COMMENT
 from mpbert.recommending.manuscripts.references import about_tex
 
-_COMMENT = re.compile(r"(?<!\\)%[^\n]*")
 _TEX = re.compile(
     r"\\(?:input|include|subfile|subfileinclude)\s*\{([^{}]+)\}"
     r"|\\(?:sub)?(?:import|inputfrom|includefrom)\*?\s*\{([^{}]*)\}\s*\{([^{}]+)\}"
@@ -31,7 +31,7 @@ def included_names(text: str, form: str) -> list[str]:
     if form != "tex":
         pattern = _INCLUDED.get(form)
         return [] if pattern is None else pattern.findall(text)
-    found = _TEX.finditer(_COMMENT.sub("", text))
+    found = _TEX.finditer(TEX_COMMENT.sub("", text))
     names = (each[1] or f"{each[2].rstrip('/')}/{each[3]}".lstrip("/") for each in found)
     return [name.strip().strip('"') for name in names]
 

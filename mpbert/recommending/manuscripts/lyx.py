@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from mpbert.foundation.errors import ManuscriptError
+from mpbert.foundation.errors import ManuscriptError, listed
 from mpbert.recommending.manuscripts.citation_commands import TEXTUAL
 from mpbert.recommending.manuscripts.marks import (
     MARK,
@@ -30,7 +30,7 @@ from mpbert.recommending.manuscripts.source_text import SourceText, read_beside
 logger = logging.getLogger(__name__)
 
 _MOST_FILES = 200
-_NAMED = 5  # files that a warning names
+_BODY = "\\begin_body"
 _INCLUDED = "\\included "  # begins a line that names a file
 _INCLUDE = re.compile(
     r"^\\begin_inset CommandInset include\s*\nLatexCommand (?:include|input)\s*\n"
@@ -103,13 +103,13 @@ class _LyxReader:
         :param opened: files that include this one.
         """
         text = plain_characters(source.text)
-        if "\\begin_body" not in text:
+        if _BODY not in text:
             raise ManuscriptError(f"{source.path}: holds no \\begin_body; expected a file of LyX")
         self._num_read += 1
         self.files += [name for names in _FILES.findall(text) for name in names.split(",")]
         literal = [match.span() for match in _LITERAL.finditer(text)]
         marked = mark_found(text, self.marks, _found(source, masked(text, literal)))
-        body = _INCLUDE.sub(rf"\{_INCLUDED}\1", marked.partition("\\begin_body")[2])
+        body = _INCLUDE.sub(rf"\{_INCLUDED}\1", marked.partition(_BODY)[2])
         opened = (*opened, source.path.resolve())
 
         def included(name: str) -> list[tuple[str, str]]:
@@ -117,6 +117,9 @@ class _LyxReader:
                 self._left_out.append(name)
                 return []
             inner = read_beside(self._main, source, name)
+            if inner is not None and _BODY not in inner.text:
+                self._left_out.append(name)
+                return []
             if inner is None or inner.path.resolve() in opened:
                 return []
             return [each for each in self.read(inner, opened) if each[0] != "Title"]
@@ -127,11 +130,10 @@ class _LyxReader:
         """Say in one line which included files were left out, if any were."""
         number = len(self._left_out)
         if number:
-            named = ", ".join(self._left_out[:_NAMED]) + (", ..." if number > _NAMED else "")
             logger.warning(
                 "%s: %d included %s left out, since only files of LyX are read, %d at most: %s",
                 *(self._main.path, number, "file was" if number == 1 else "files were"),
-                *(_MOST_FILES, named),
+                *(_MOST_FILES, listed(self._left_out)),
             )
 
 

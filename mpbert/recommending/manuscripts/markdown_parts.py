@@ -37,7 +37,8 @@ _PRINTING = (
     "table list-table margin sidebar topic epigraph card dropdown prf:\\w+"
 ).replace(" ", "|")
 _DIRECTIVE = re.compile(  # of MyST
-    rf"[ \t>]*(?P<ticks>`{{3,}}|~{{3,}}|:{{3,}})\{{(?P<name>{_PRINTING})\}}(?P<said>[^\n]*)\n"
+    rf"(?<![ \t>])[ \t>]*+(?<![`~:])(?P<ticks>`{{3,}}|~{{3,}}|:{{3,}})"
+    rf"\{{(?P<name>{_PRINTING})\}}(?P<said>[^\n]*)\n"
     r"(?P<body>(?:[^\n]*\n){0,400}?)[ \t>]*(?P=ticks)[`~:]*[ \t]*$",
     re.MULTILINE,
 )

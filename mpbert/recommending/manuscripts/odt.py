@@ -18,7 +18,7 @@ from mpbert.recommending.manuscripts.source_text import SourceText
 
 _BODY = "content.xml"
 _TOKEN = re.compile(r"<(/?)([\w:-]+)([^<>]*?)(/?)>|[^<]+")
-_ATTRIBUTE = re.compile(r'([\w:-]+)="([^"]*)"')
+_ATTRIBUTE = re.compile(r'(?<![\w:-])([\w:-]+)="([^"]*)"')
 _STYLE = re.compile(
     r'<style:style [^>]*?style:name="([^"]*)"[^>]*?style:parent-style-name="([^"]*)"'
 )

@@ -26,7 +26,7 @@ from mpbert.recommending.manuscripts.sites import Site, Style, site_in_text
 from mpbert.recommending.manuscripts.source_text import UTF8, SourceText
 
 _MOST_BYTES = 1 << 28  # of a member
-_TAG = re.compile(r"<[^>]*>")
+_TAG = re.compile(r"<[^<>]*>")
 _HELD = "\x1b"  # stands where a field of a reference manager cites
 BY_NAME = Style("(", "; ", ")", escape, is_by_name=True)
 

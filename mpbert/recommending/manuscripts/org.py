@@ -6,6 +6,7 @@ Left out are code, drawers, keywords, comments and headings without a citation; 
 import re
 from dataclasses import replace
 
+from mpbert.recommending.manuscripts.citation_commands import TEX_COMMENT
 from mpbert.recommending.manuscripts.light import (
     BETWEEN_DOLLARS,
     HEADING,
@@ -23,7 +24,12 @@ from mpbert.recommending.manuscripts.marks import (
     masked,
     plain_characters,
 )
-from mpbert.recommending.manuscripts.org_export import exported, unexported_spans, with_macros
+from mpbert.recommending.manuscripts.org_export import (
+    MACRO,
+    exported,
+    unexported_spans,
+    with_macros,
+)
 from mpbert.recommending.manuscripts.raw_tex import RawTex, parts_apart
 from mpbert.recommending.manuscripts.references import about_tex
 from mpbert.recommending.manuscripts.sentences import About, Draft
@@ -75,7 +81,6 @@ _NAMED = re.compile(  # by Org; by ox-bibtex, with a style and options behind
 )
 _ABSTRACT = re.compile(r"^[ \t]*#\+begin_abstract(.*?)^[ \t]*#\+end_abstract", _FLAGS)
 _TEX = re.compile(r"^[ \t]*#\+latex:[ \t]*(.*)$", re.MULTILINE | re.IGNORECASE)
-_COMMENT = re.compile(r"(?<!\\)%[^\n]*")
 _SNIPPET = re.compile(r"@@([\w-]{1,20}):(.*?)@@", re.DOTALL)
 _LINES = re.compile(r"^[ \t]*#\+[^\n]*$|^-{5,}$", re.MULTILINE)
 _HEADING = re.compile(r"^\*+[ \t]+(?:TODO |DONE )?(.*?)(?:[ \t]+:[\w:@]+:)?$", re.MULTILINE)
@@ -91,9 +96,14 @@ _EMPHASIS = re.compile(r"(?<![\w*/_+=~])([*/_+=~])(?=\S)([^\n]{1,300}?)(?<=\S)\1
 def read_org(source: SourceText) -> Draft:
     """Return the draft in a file of Org."""
     marks = Marks()
+
+    def expanded(body: str) -> str:  # which stands nowhere in the file
+        found = citations_in(SourceText(source.path, body))
+        return mark_found(body, marks, [(one, None) for one, _ in found])
+
     text = mark_found(plain_characters(source.text), marks, citations_in(source))
     text, raw = _DROPPED.sub("\n\n", text), RawTex()
-    text = with_macros(text, source.path)
+    text = with_macros(text, source.path, expanded)
     words = [(name.lower(), value) for name, value in _KEYWORD.findall(text)]
     text, abstracts = taken_out(_ABSTRACT, without_formulas(_with_tex(exported(text), raw)))
     about = About(named_bibliographies(source.text))
@@ -125,6 +135,7 @@ def citations_in(source: SourceText) -> list[tuple[Found, Site | None]]:
     """Return the citations of a file, and where each stands."""
     text = plain_characters(source.text)
     text = masked(text, unexported_spans(text))
+    text = masked(text, [match.span() for match in MACRO.finditer(text)])
     text = masked(text, [match.span() for match in _LITERAL.finditer(text)])
     found: list[tuple[Found, Site | None]] = []
     for match in CITE.finditer(text):
@@ -166,7 +177,7 @@ def _with_tex(text: str, raw: RawTex) -> str:
     """Return a text with the TeX of ``#+latex:`` in place where it cites or is a caption."""
 
     def words(tex: str) -> str:
-        tex = _COMMENT.sub("", tex)
+        tex = TEX_COMMENT.sub("", tex)
         is_whole = tex.count("{") == tex.count("}")  # another line may close a group
         return raw.text_of(tex) if is_whole else re.sub(r"[{}]", "", raw.words(tex))
 

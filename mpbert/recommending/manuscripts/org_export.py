@@ -1,6 +1,7 @@
 """What Org exports: macros as they are defined, no trees ``:noexport:`` or headed ``COMMENT``."""
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 from mpbert.foundation.errors import ManuscriptError
@@ -11,19 +12,20 @@ _HEADING = re.compile(
     re.MULTILINE,
 )
 _EXCLUDED = re.compile(r"^[ \t]*#\+exclude_tags:(.*)$", re.MULTILINE | re.IGNORECASE)
-_MACRO = re.compile(r"^[ \t]*#\+macro:[ \t]*(\S+)[ \t]*(.*)$", re.MULTILINE | re.IGNORECASE)
+MACRO = re.compile(r"^[ \t]*#\+macro:[ \t]*(\S+)[ \t]*(.*)$", re.MULTILINE | re.IGNORECASE)
 _CALL = re.compile(r"\{{3}([A-Za-z][\w-]*)(?:\(((?:(?!\n\s*\n).){0,2000}?)\))?\}{3}", re.DOTALL)
 _PARAMETER = re.compile(r"\$([1-9])")
 _MOST_DEEP = 20  # macros within macros
 _MOST_CHARACTERS, _PER_CHARACTER = 200_000, 10  # that macros may leave
 
 
-def with_macros(text: str, path: Path) -> str:
+def with_macros(text: str, path: Path, read: Callable[[str], str]) -> str:
     """Return a text with ``{{{name(a,b)}}}`` as ``#+MACRO`` defines it; of others nothing is left.
 
+    :param read: from what a macro leaves to the same with its citations marked.
     :raises ManuscriptError: macros have no end.
     """
-    bodies = {name.lower(): body for name, body in _MACRO.findall(text)}
+    bodies = {name.lower(): body for name, body in MACRO.findall(text)}
     most, num_left = _MOST_CHARACTERS + _PER_CHARACTER * len(text), 0
 
     def left(call: re.Match[str]) -> str:
@@ -38,7 +40,7 @@ def with_macros(text: str, path: Path) -> str:
                 f"{path}: its macros leave {num_left:,} characters, and go on; mend those that "
                 f"call themselves"
             )
-        return body
+        return read(body)
 
     for _ in range(_MOST_DEEP):
         text, num_calls = _CALL.subn(left, text)

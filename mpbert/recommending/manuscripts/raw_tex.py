@@ -16,7 +16,7 @@ _COMMAND = re.compile(  # {\em x}; \textsf{x}; the space behind a command
     rf"\{{(?=\\[A-Za-z]){_INNER}{{0,5000}}+\}}|\\[A-Za-z]+\*?(?:{_OPTION}|{_GROUP})*+|\\(?=\s)"
 )
 _CAPTION = re.compile(rf"\\caption\*?(?:{_OPTION})?{_GROUP}")
-_LABEL = re.compile(r"[ \t]*\\label\{[^{}\n]{0,200}\}")
+_LABEL = re.compile(r"(?<![ \t])[ \t]*\\label\{[^{}\n]{0,200}\}")
 _DISPLAYED = re.compile(
     r"\\begin\{(equation|align|gather|multline|eqnarray)(\*?)\}(?:(?!\\begin\{\1).)*?\\end\{\1\2\}",
     re.DOTALL,

@@ -3,9 +3,9 @@ r"""What a manuscript says of its references: the files that it names, and those
 import re
 
 from mpbert.foundation.lazy_patterns import lazy_re
+from mpbert.recommending.manuscripts.citation_commands import TEX_COMMENT
 from mpbert.recommending.manuscripts.sentences import About
 
-_COMMENT = lazy_re(r"(?<!\\)%[^\n]*")
 _NAMED = lazy_re(
     r"\\(?:bibliography|nobibliography|addbibresource|addglobalbib)\*?\s*(?:\[[^\]]{0,200}\]\s*)?"
     r"\{([^{}]{1,1000})\}"
@@ -20,7 +20,7 @@ _LONGEST = 4000  # characters of a reference that are read
 
 def about_tex(text: str) -> About:
     r"""Return what ``\bibliography``, ``\addbibresource`` and ``thebibliography`` say."""
-    text = _COMMENT.sub("", text)
+    text = TEX_COMMENT.sub("", text)
     named = [name.strip() for names in _NAMED.findall(text) for name in names.split(",")]
     printed: dict[str, str] = {}
     for part in _PRINTED.findall(text):

@@ -63,9 +63,11 @@ def read_source(path: Path, encoding: str | None = None) -> SourceText:
     """
     try:
         data = path.read_bytes()
+        preamble = b"" if encoding else _included_preamble(path, data)
     except OSError as error:
-        raise ManuscriptError(f"{path}: {error.strerror}; expected a manuscript") from error
-    return decoded(path, data, encoding, b"" if encoding else _included_preamble(path, data))
+        what = "a manuscript" if error.filename == str(path) else f"a preamble of {path}"
+        raise ManuscriptError(f"{error.filename}: {error.strerror}; expected {what}") from error
+    return decoded(path, data, encoding, preamble)
 
 
 def _included_preamble(path: Path, data: bytes) -> bytes:

@@ -2,7 +2,6 @@
 
 from pylatexenc.latexwalker import LatexMacroNode, LatexWalker, LatexWalkerError
 
-from mpbert.recommending.manuscripts.left_out import LeftOut
 from mpbert.recommending.manuscripts.marks import MARK, Marks
 from mpbert.recommending.manuscripts.tex import Converter
 from mpbert.recommending.manuscripts.tex_commands import walker_context
@@ -15,13 +14,14 @@ class Fragments(Converter):
 
     def __init__(self) -> None:
         super().__init__(MarkedTex(joined([]), Origins()), Marks())
-        self.left_out = LeftOut(lambda place: None)
         self._context = walker_context()
 
     def text_of(self, fragment: str) -> str:
         """Return a fragment as text; its marks alone where it cannot be read."""
         try:
-            nodes = LatexWalker(fragment, latex_context=self._context).get_latex_nodes()[0]
+            tex = f"{fragment}{{}}"  # a line break would miss what may follow it
+            walker = LatexWalker(tex, latex_context=self._context, tolerant_parsing=False)
+            nodes = walker.get_latex_nodes()[0]
             return self.nodelist_to_text(nodes)
         except (LatexWalkerError, RecursionError, IndexError):
             return "".join(MARK.findall(fragment))

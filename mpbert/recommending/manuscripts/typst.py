@@ -28,7 +28,7 @@ from mpbert.recommending.manuscripts.typst_code import title_in, without_code
 
 _MOST_FILES = 200
 _LITERAL = re.compile(
-    r"/\*.*?\*/|(?<![:\w])//[^\n]*|(`{3,}+).*?\1|`[^`\n]*`|(?<!\\)\$(?:\\.|\"(?:\\.|[^\"\\\n])*+\"|[^$\\\"]){0,2000}+\$"
+    r"/\*.*?\*/|(?<![:\w])//[^\n]*|(?<!`)(`{3,}+).*?\1|`[^`\n]*`|(?<!\\)\$(?:\\.|\"(?:\\.|[^\"\\\n])*+\"|[^$\\\"]){0,2000}+\$"
     r"|https?://[^\s\"\])]+|\"@[\w-]+/[^\"\n]*\""
     r"|(?<![\w.+:@-])(?:mailto:)?[\w.+-]{1,64}@[\w-]{1,64}(?:\.[\w-]{1,64})++",
     re.DOTALL,
@@ -43,7 +43,7 @@ _LABEL = re.compile(r"<(\w[\w:.-]*)>")
 _DEFINED = re.compile(rf"(?<!\(){_LABEL.pattern}|\blabel\(\s*\"([^\"]+)\"\s*\)")
 _BIBLIOGRAPHY = re.compile(r"(?<![\w.-])bibliography\(\s*(\(?(?:[^()]*)\)?)")
 _NAME = re.compile(r'"([^"]+\.(?:bib|ya?ml|json))"')
-INCLUDE = re.compile(r'#?\binclude\s*\(?\s*"([^"]+\.typ)"\s*\)?')
+INCLUDE = re.compile(r'#?\binclude\s*(?:\(\s*)?"([^"]+\.typ)"\s*\)?')
 _HEADING = re.compile(r"^=+[ \t]+(.*)$", re.MULTILINE)
 _EMPHASIS = re.compile(r"(?<![\w*_])([*_])(?=\S)([^\n]{1,300}?)(?<=\S)\1(?![\w*_])")
 
@@ -56,7 +56,7 @@ def read_typst(source: SourceText, includes: bool = True) -> Draft:
     """
     reader = _TypstReader(source, includes)
     text = reader.read(source)
-    title = title_in(plain_characters(source.text), _without_literal(source))
+    title = title_in(plain_characters(source.text), _without_literal(source.text))
     return Draft(text, reader.marks, title, "", About(tuple(dict.fromkeys(reader.files))))
 
 
@@ -76,7 +76,7 @@ class _TypstReader:
     def _find(self, source: SourceText, known: set[Path]) -> None:
         """Find the labels of a file, and of all that it includes; a reference may stand in any."""
         known.add(source.path)
-        text = _without_literal(source)
+        text = _without_literal(source.text)
         self._labels |= _labels_in(text)
         for name in INCLUDE.findall(text) if self._includes else ():
             if (source.path, name) in self._parts or len(known) >= _MOST_FILES:
@@ -94,7 +94,7 @@ class _TypstReader:
         """
         text = plain_characters(source.text)
         self._num_read += 1
-        self.files += named_bibliographies(text)
+        self.files += named_bibliographies(source.text)
         marked = mark_found(text, self.marks, citations_in(source, self._labels))
         marked = _LITERAL.sub(lambda found: " " if found[0][0] != "h" else found[0], marked)
         opened = (*opened, source.path)
@@ -116,14 +116,14 @@ class _TypstReader:
         return _EMPHASIS.sub(r"\2", paragraphs("\n\n".join([words, *apart])))
 
 
-def _without_literal(source: SourceText) -> str:
-    text = plain_characters(source.text)
+def _without_literal(text: str) -> str:
+    text = plain_characters(text)
     return masked(text, [match.span() for match in _LITERAL.finditer(text)])
 
 
 def labels_of(source: SourceText) -> set[str]:
     """Return the labels that a file defines."""
-    return _labels_in(_without_literal(source))
+    return _labels_in(_without_literal(source.text))
 
 
 def _labels_in(text: str) -> set[str]:
@@ -132,6 +132,7 @@ def _labels_in(text: str) -> set[str]:
 
 def named_bibliographies(text: str) -> tuple[str, ...]:
     """Return the files of references that a text names."""
+    text = _without_literal(text)
     return tuple(name for found in _BIBLIOGRAPHY.findall(text) for name in _NAME.findall(found))
 
 
@@ -142,7 +143,7 @@ def citations_in(
 
     :param labels: that other files of the manuscript define.
     """
-    text = _without_literal(source)
+    text = _without_literal(source.text)
     labels = _labels_in(text).union(labels)
     found: list[tuple[Found, Site | None]] = []
     for match in CITE.finditer(text):

@@ -23,7 +23,7 @@ except ImportError:  # Windows
     resource = None
 
 _MOST_MEMORY = 2 << 30  # bytes of addresses, of the process
-_GAPS = re.compile(r"[ \t\n]*\n[ \t]*\n\s*")
+_GAPS = re.compile(r"(?<![ \t\n])[ \t\n]*\n[ \t]*\n\s*")
 
 
 @dataclass(frozen=True)

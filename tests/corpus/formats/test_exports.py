@@ -82,6 +82,9 @@ def test_names_are_in_the_order_of_speech(names, expected, tmp_path):
         ("Postel J.-B.", "J.-B. Postel"),
         ("J. Timmons Roberts", "J. Timmons Roberts"),
         ("World Bank Group US", "World Bank Group US"),
+        ("Ivanov II", "II Ivanov"),
+        ("John Smith III", "John Smith III"),
+        ("Martin Luther King Jr.", "Martin Luther King Jr."),
     ],
 )
 def test_initials_behind_a_name_without_a_comma_are_given_names(printed, spoken, tmp_path):
