@@ -19,6 +19,7 @@ _LOOKED_INTO = (
     ".xml",
     ".nbib",
     ".ciw",
+    ".ris",
     ".enw",
     ".isi",
     ".sqlite",
@@ -47,6 +48,8 @@ _BY_BEGINNING = (
     ("endnote", re.compile(rb"\s*%0 [A-Z]")),
     ("zip", re.compile(rb"PK\x03\x04")),
     ("pubmed", re.compile(rb"\s*PMID *- ?\d")),
+    ("ris", re.compile(rb"(?:[^\n]{0,200}\n){0,9}?\s*(?:\d+\.\s*)?TY  - [A-Z]")),
+    ("bibtex", re.compile(rb"(?:\s|%[^\n]*\n)*+@[A-Za-z]+\s*\{\s*[^\s,{}\"]+,\s*\w+\s*=")),
     ("wos", re.compile(rb"\s*(?:FN (?:Clarivate|Thomson|ISI)|PT [A-Z]\r?\n)")),
 )
 _ROOTS = {  # element of XML -> reader
@@ -141,10 +144,18 @@ def _units_and_unknown(path: Path) -> tuple[list[Unit], list[Path]]:
     if of_reader.keys() <= _NAMES_BROKEN:
         unknown = [file for file in unknown if without_packing(file).suffix.lower() != ".xml"]
     apart = "pdf" in of_reader or (unknown and of_reader.keys() & _APART)
+    apart = apart or (path.is_dir() and any(_has_odd_name(*one) for one in of_reader.items()))
     if len(of_reader) == 1 and not units and not apart:
         return [(next(iter(of_reader)), path)], unknown
     units += [(name, FileSet(path, tuple(found))) for name, found in of_reader.items()]
     return units, unknown
+
+
+def _has_odd_name(reader: str, files: Sequence[Path]) -> bool:
+    """Whether a reader would not find all of these files in their folder by its own suffixes."""
+    suffixes = {without_packing(file).suffix.lower() for file in files}
+    by_suffix = {_BY_SUFFIX.get(suffix, reader) for suffix in suffixes}
+    return by_suffix != {reader} or (reader in ("bibtex", "ris") and ".txt" in suffixes)
 
 
 def _reader_of(suffix: str, file: Path) -> str | None:
@@ -167,7 +178,7 @@ def _reader_of(suffix: str, file: Path) -> str | None:
     if suffix == ".xml":
         return _of_xml(data)
     begun = (name for name, beginning in _BY_BEGINNING if beginning.match(data))
-    return next(begun, _of_table(suffix, data) if suffix in _TABLES else None)
+    return next(begun, _of_table(suffix, data) if suffix in _TABLES else _BY_SUFFIX.get(suffix))
 
 
 def _of_xml(data: bytes) -> str | None:

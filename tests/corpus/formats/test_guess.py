@@ -28,6 +28,10 @@ OF_TEXT = {
     "papers-2024.csv": ("paper_id,title\na,A\n", "spreadsheet"),
     "savedrecs.txt": ("PT\tAU\tTI\tSO\nJ\tQueue, J\tOn it\tPost\n", "spreadsheet"),
     "pubmed-set.txt": ("PMID- 1\nTI  - On it\n", "pubmed"),
+    "medline.ris": ("PMID- 1\nTI  - On it\n", "pubmed"),
+    "a.ris": ("TY  - JOUR\n", "ris"),
+    "cochrane.txt": ("Record #1 of 2\n\n1. TY  - JOUR\n", "ris"),
+    "refs.txt": ("% of Smith\n\n@Article{a,\n  title = {On it}}\n", "bibtex"),
     "x.ciw": ("FN Thomson Reuters Web of Knowledge\nVR 1.0\nPT J\nER\nEF\n", "wos"),
     "library.xml": ("<XML><RECORDS><RECORD><REFERENCE_TYPE>0</REFERENCE_TYPE>", "endnote"),
     "batch.json": ('[null, null, {"paperId": "a", "title": "A"}]', "semantic_scholar"),
@@ -66,6 +70,13 @@ def test_what_cannot_be_told_is_refused_with_the_choices(tmp_path):
     assert guess(tmp_path) == "jsonl"  # what no reader reads is left alone
     (tmp_path / "a.xml").write_text('<TEI xmlns="http://www.tei-c.org/ns/1.0">')
     assert guess(tmp_path) == "mixed"
+
+
+@pytest.mark.parametrize("name", ["medline.ris", "cochrane.txt", "refs.txt"])
+def test_a_file_in_a_folder_is_read_whatever_its_name(name, tmp_path):
+    (tmp_path / name).write_text(OF_TEXT[name][0])
+    [(reader, found)] = units_of(tmp_path)
+    assert (reader, found.files) == (OF_TEXT[name][1], (tmp_path / name,))
 
 
 def test_each_file_of_a_mixture_has_its_reader(tmp_path):
