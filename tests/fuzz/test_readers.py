@@ -25,8 +25,9 @@ FIXTURES = Path(__file__).parents[1] / "fixtures"
 # fixture -> reader, and inputs of the quick run
 READER_OF = {
     **{name: (name, 40) for name in ("doc2json", "unarxive", "citeomatic", "contexts", "beir")},
-    **{name: (name, 60) for name in ("bibtex", "csl", "ris", "openalex", "crossref")},
-    **{name: (name, 60) for name in ("arxiv", "dblp", "endnote", "pubmed", "spreadsheet", "wos")},
+    **{name: (name, 60) for name in ("csl", "ris", "openalex", "crossref")},
+    **{name: (name, 60) for name in ("arxiv", "dblp", "endnote", "pubmed", "spreadsheet")},
+    **{name: (name, 150) for name in ("bibtex", "wos")},  # few are refused
     **{"semantic_scholar": ("semantic_scholar", 60), "zotero": ("zotero", 40)},
     "zip": ("zip", 40),
     **{"pdf": ("pdf", 40), "mixed": ("mixed", 40)},
@@ -194,5 +195,5 @@ def test_a_spoiled_corpus_is_read_or_refused_in_one_line(fixture, number, tmp_pa
     rounds = -(-number // len(good)) if leaves_out else number
     ends = try_all(rounds, act)
     assert ends["read"] > rounds // 20 or fixture == "zip"  # which has checksums
-    assert ends["refused"] > rounds // 30 or leaves_out  # bytes that are no UTF-8 are read
+    assert ends["refused"] > rounds // 20 or leaves_out
     shutil.rmtree(output)

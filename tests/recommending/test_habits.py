@@ -644,6 +644,8 @@ def test_files_that_lyx_includes_are_read_and_written_to(tmp_path, caplog):
     (tmp_path / "one" / "b.lyx").write_text("Oaks.")
     assert read_manuscript_file(tmp_path / "main.lyx").sentences == ["Elms.", "Trees."]
     assert "2 included files were left out" in caplog.text and "b.lyx" in caplog.text
+    with pytest.raises(ManuscriptError, match=r"b\.lyx: holds no"):
+        read_manuscript_file(tmp_path / "one" / "b.lyx")
 
 
 def test_files_that_typst_includes_share_their_labels(tmp_path):

@@ -117,10 +117,10 @@ class _LyxReader:
                 self._left_out.append(name)
                 return []
             inner = read_beside(self._main, source, name)
-            if inner is not None and _BODY not in inner.text:
-                self._left_out.append(name)
-                return []
             if inner is None or inner.path.resolve() in opened:
+                return []
+            if _BODY not in inner.text:
+                self._left_out.append(name)
                 return []
             return [each for each in self.read(inner, opened) if each[0] != "Title"]
 
